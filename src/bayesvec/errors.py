@@ -1,0 +1,81 @@
+"""The errors that users meet. Each says what was got, what is allowed and what to do."""
+
+
+class BayesvecError(Exception):
+    """Something the user can mend; the command line prints it as one line and exits with status 2."""
+
+
+class InputError(BayesvecError):
+    """A file, a column or a line of input cannot be used.
+
+    Parameters
+    ----------
+    message : str
+        What was got, what is allowed, what to do.
+    file : str, optional
+        The file at fault.
+    line : int, optional
+        Its line, counted from 1.
+    """
+
+    def __init__(self, message: str, *, file: str | None = None, line: int | None = None) -> None:
+        super().__init__(message)
+        self.file = file
+        self.line = line
+
+
+class OptionError(BayesvecError):
+    """An option has a value that is not allowed, or does not go with another."""
+
+
+class UnknownWordError(BayesvecError, KeyError):
+    """A word that the model does not have.
+
+    Parameters
+    ----------
+    word : str
+        The word asked for.
+    closest : tuple of str
+        The words of the model that are spelled most like it.
+    """
+
+    def __init__(self, word: str, closest: tuple[str, ...] = ()) -> None:
+        hint = f"; the closest are {', '.join(map(repr, closest))}" if closest else ""
+        super().__init__(f"{word!r} is not in the vocabulary{hint}")
+        self.word = word
+        self.closest = closest
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class RunError(BayesvecError):
+    """A run folder is not one, is damaged, is in use, or does not fit what was asked.
+
+    Parameters
+    ----------
+    message : str
+        What was found, and what to do.
+    path : str, optional
+        The folder or the file in it.
+    """
+
+    def __init__(self, message: str, *, path: str | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class NumericalError(BayesvecError):
+    """A computation broke down (a row's precision is not positive definite, a value is not finite).
+
+    Parameters
+    ----------
+    message : str
+        What broke down, and what to try.
+    word : str, optional
+        The word or context whose row it was.
+    """
+
+    def __init__(self, message: str, *, word: str | None = None) -> None:
+        super().__init__(message)
+        self.word = word

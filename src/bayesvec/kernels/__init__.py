@@ -1,0 +1,1 @@
+"""The compiled inner loops: random numbers, Polya-Gamma draws, row updates."""

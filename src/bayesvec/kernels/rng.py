@@ -1,0 +1,149 @@
+r"""Addressed random numbers: every number is a function of where it is used, none of what was drawn before.
+
+The generator is Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011, "Parallel random numbers: as easy as
+1, 2, 3"). Its key is the user's seed; its counter is the address (purpose and chain, sweep, row, block).
+So a chain is the same on any number of threads, on any number of machines and after a crash.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import OptionError
+from bayesvec.kernels.compiled import compiled, inlined
+
+# What a number is for. Two purposes never share an address.
+RHO, ALPHA, ORBIT, START, NEGATIVES, SUBSAMPLE, SIMULATE, SPLIT, USER, APPROXIMATION = range(10)
+
+U32 = np.uint32
+U64 = np.uint64
+
+_M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+_W0, _W1 = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
+_LOW = np.uint64(0xFFFFFFFF)
+_32 = np.uint64(32)
+
+
+class Key(NamedTuple):
+    """All of an address but the row and the block: made once for each half-sweep."""
+
+    seed_low: np.uint32
+    seed_high: np.uint32
+    sweep: np.uint32
+    purpose: np.uint32
+
+
+def make_key(seed: int, purpose: int, *, chain: int = 0, sweep: int = 0) -> Key:
+    """Return the key of ``purpose`` at one sweep of one chain.
+
+    Parameters
+    ----------
+    seed : int
+        The user's seed, from 0 to 2**64 - 1.
+    purpose : int
+        One of this module's constants (``RHO``, ``ALPHA``, ...).
+    chain : int, optional
+        The chain, below 2**24.
+    sweep : int, optional
+        The sweep, below 2**32.
+    """
+    if not 0 <= seed < 2**64:
+        raise OptionError(f"seed is {seed}; it must be from 0 to 2**64 - 1")
+    return Key(
+        np.uint32(seed & 0xFFFFFFFF),
+        np.uint32(seed >> 32),
+        np.uint32(sweep),
+        np.uint32(chain << 8 | purpose),
+    )
+
+
+@compiled
+def at_sweep(key: Key, sweep: int) -> Key:
+    """Return ``key`` moved to another sweep."""
+    return Key(key.seed_low, key.seed_high, np.uint32(sweep), key.purpose)
+
+
+@inlined
+def philox(c0: U32, c1: U32, c2: U32, c3: U32, k0: U32, k1: U32) -> tuple[U32, U32, U32, U32]:
+    """Return the four 32-bit words of Philox4x32-10 at counter ``c`` under key ``k`` (all uint32)."""
+    for _ in range(10):
+        p0 = _M0 * np.uint64(c0)
+        p1 = _M1 * np.uint64(c2)
+        c0, c1, c2, c3 = (
+            np.uint32(p1 >> _32) ^ c1 ^ k0,
+            np.uint32(p1 & _LOW),
+            np.uint32(p0 >> _32) ^ c3 ^ k1,
+            np.uint32(p0 & _LOW),
+        )
+        k0 = np.uint32(k0 + _W0)
+        k1 = np.uint32(k1 + _W1)
+    return c0, c1, c2, c3
+
+
+@compiled
+def bits(key: Key, row: int, block: int) -> tuple[U64, U64]:
+    """Return two independent 64-bit words at (``key``, ``row``, ``block``)."""
+    w0, w1, w2, w3 = philox(
+        np.uint32(block), np.uint32(row), key.sweep, key.purpose, key.seed_low, key.seed_high
+    )
+    return (np.uint64(w0) << _32) | np.uint64(w1), (np.uint64(w2) << _32) | np.uint64(w3)
+
+
+@compiled
+def to_uniform(word: U64) -> float:
+    """Map a 64-bit word to the open interval (0, 1), 2**53 equally spaced values."""
+    return (np.float64(word >> np.uint64(11)) + 0.5) * 2.0**-53
+
+
+@compiled
+def uniforms(key: Key, row: int, block: int) -> tuple[float, float]:
+    """Return two independent uniforms in (0, 1)."""
+    first, second = bits(key, row, block)
+    return to_uniform(first), to_uniform(second)
+
+
+@compiled
+def normals(key: Key, row: int, block: int) -> tuple[float, float]:
+    """Return two independent standard normals (Box & Muller 1958)."""
+    u, v = uniforms(key, row, block)
+    radius = math.sqrt(-2.0 * math.log(u))
+    angle = 2.0 * np.pi * v
+    return radius * math.cos(angle), radius * math.sin(angle)
+
+
+@compiled
+def fill_normals(key: Key, row: int, first_block: int, out: npt.NDArray[np.float64]) -> None:
+    """Fill the vector ``out`` with standard normals from ``first_block`` on."""
+    size = len(out)
+    for i in range(0, size - 1, 2):
+        out[i], out[i + 1] = normals(key, row, first_block + i // 2)
+    if size % 2:
+        out[size - 1] = normals(key, row, first_block + size // 2)[0]
+
+
+@compiled
+def exponential(key: Key, row: int, block: int) -> float:
+    """Return a standard exponential."""
+    return -math.log(uniforms(key, row, block)[0])
+
+
+@compiled
+def gamma(shape: float, key: Key, row: int, first_block: int) -> float:
+    """Return a gamma variate of ``shape`` > 0 and scale 1 (Marsaglia & Tsang 2000).
+
+    Blocks from ``first_block`` on are used, two for each try (one try in twenty fails).
+    """
+    boosted = shape if shape >= 1.0 else shape + 1.0
+    d = boosted - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    block = first_block
+    while True:
+        x = normals(key, row, block)[0]
+        u, extra = uniforms(key, row, block + 1)
+        block += 2
+        v = (1.0 + c * x) ** 3
+        if v > 0.0 and math.log(u) < 0.5 * x * x + d - d * v + d * math.log(v):
+            draw = d * v
+            return draw if shape >= 1.0 else draw * math.pow(extra, 1.0 / shape)
