@@ -42,6 +42,8 @@ class PairCounts:
         The group (a party, a year) of each word row, where rows are word@group.
     recipe : Mapping
         How the counts were made: options, seed, version, inputs.
+    source : EncodedCorpus or None
+        The token ids that were counted, kept so that documents can be held out later.
     """
 
     words: tuple[str, ...]
@@ -51,6 +53,7 @@ class PairCounts:
     permutation: Int64
     groups: tuple[str, ...] | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
+    source: Any = None
 
     @property
     def num_words(self) -> int:
@@ -177,6 +180,7 @@ def from_sorted(
     contexts: tuple[str, ...],
     groups: tuple[str, ...] | None,
     recipe: Mapping[str, Any],
+    source: Any = None,
 ) -> PairCounts:
     """Make pair counts from distinct pairs sorted by word, then context (not checked again)."""
     permutation = np.argsort(context, kind="stable")
@@ -186,7 +190,7 @@ def from_sorted(
     )
     for array in (*by_word, *by_context, permutation):
         array.flags.writeable = False
-    return PairCounts(words, contexts, by_word, by_context, permutation, groups, recipe)
+    return PairCounts(words, contexts, by_word, by_context, permutation, groups, recipe, source)
 
 
 def _indptr(rows: Int32, num_rows: int) -> Int64:
