@@ -1,0 +1,377 @@
+"""Simulated worlds with a known truth: pair counts as in the paper, and documents to test counting with."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from bayesvec import __version__
+from bayesvec.counts import Int32, Int64, PairCounts, from_sorted
+from bayesvec.errors import OptionError
+
+Float64 = npt.NDArray[np.float64]
+
+# What a stream of random numbers is for; with the seed and the row it is the address of the stream.
+_RHO, _ALPHA, _TOTALS, _ROW, _DOCUMENTS = range(1, 6)
+
+_BLOCK = 1 << 16  # pairs drawn at a time: bounds the memory for their gathered vectors
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What a simulated world was drawn from.
+
+    Attributes
+    ----------
+    rho, alpha : ndarray of float64
+        The true vectors, (words, K) and (contexts, K).
+    word_probability, context_probability : ndarray of float64
+        How often each word and each context was put into a pair (before ``exclude_diagonal``).
+    words, contexts : tuple of str
+        Names of the rows.
+    recipe : Mapping
+        The options and the seed.
+    """
+
+    rho: Float64
+    alpha: Float64
+    word_probability: Float64
+    context_probability: Float64
+    words: tuple[str, ...]
+    contexts: tuple[str, ...]
+    recipe: Mapping[str, Any]
+
+    def cooccurrence(self) -> Float64:
+        """Return the probability that a pair is positive, s(rho_w . alpha_v): (words, contexts)."""
+        return np.asarray(expit(self.rho @ self.alpha.T))
+
+    def pair_probability(self) -> Float64:
+        """Return the probability that a sample, positive or negative, is of each pair: (words, contexts)."""
+        joint = np.outer(self.word_probability, self.context_probability)
+        if self.recipe["exclude_diagonal"]:
+            np.fill_diagonal(joint, 0.0)
+        return np.asarray(joint / joint.sum())
+
+    def similarity(self) -> Float64:
+        """Return the cosines between the word vectors: (words, words)."""
+        unit = self.rho / np.linalg.norm(self.rho, axis=1, keepdims=True)
+        return np.asarray(unit @ unit.T)
+
+
+@dataclass(frozen=True, eq=False)
+class TextTruth:
+    """What simulated documents were drawn from: a Markov chain over words.
+
+    Attributes
+    ----------
+    rho, alpha : ndarray of float64
+        The true vectors, both (words, K).
+    start : ndarray of float64
+        Distribution of a document's first word, (words,).
+    transition : ndarray of float64
+        Distribution of the next word given a word, (words, words).
+    words : tuple of str
+        Names of the rows.
+    recipe : Mapping
+        The options and the seed.
+    """
+
+    rho: Float64
+    alpha: Float64
+    start: Float64
+    transition: Float64
+    words: tuple[str, ...]
+    recipe: Mapping[str, Any]
+
+    def word_probability(self) -> Float64:
+        """Return how often each word is expected, as a share of all positions."""
+        return np.asarray(self._positions().mean(axis=0))
+
+    def expected_positives(self, window: int) -> Float64:
+        r"""Return the expected number of positive samples of each (word, context) pair: (words, words).
+
+        The words at positions :math:`i` and :math:`i + d` of a document are :math:`a, b` with probability
+        :math:`(p_0 T^i)_a (T^d)_{ab}`. Each two positions at most ``window`` apart are two positive samples:
+        (a, b) and (b, a).
+        """
+        positions = self._positions()
+        ahead = np.zeros_like(self.transition)
+        step = np.eye(len(self.words))
+        for distance in range(1, min(window, len(positions) - 1) + 1):
+            step = step @ self.transition
+            ahead += positions[: len(positions) - distance].sum(axis=0)[:, None] * step
+        return np.asarray(self.recipe["documents"] * (ahead + ahead.T))
+
+    def _positions(self) -> Float64:
+        """Return the distribution of the word at each position of a document: (length, words)."""
+        at = [self.start]
+        for _ in range(self.recipe["length"] - 1):
+            at.append(at[-1] @ self.transition)
+        return np.array(at)
+
+
+def simulate(
+    vocab: int = 100,
+    dim: int = 5,
+    *,
+    pairs: int = 50_000,
+    zipf: bool = False,
+    seed: int = 0,
+    contexts: int | None = None,
+    epsilon: float = 1.0,
+    exclude_diagonal: bool = False,
+    a: float = 1.0,
+    b: float = 2.7,
+) -> tuple[PairCounts, Truth]:
+    r"""Draw pair counts from a known embedding, as in the paper's simulation study.
+
+    The vectors are :math:`\rho_w, \alpha_v \sim N(0, \varepsilon^2 / K)`; each of ``pairs`` samples is of a
+    pair :math:`(w, v)` drawn uniformly, or with :math:`p(w) \propto 1 / (\mathrm{rank}(w)^a + b)` and the
+    same for :math:`v` (Zipf-Mandelbrot), and is positive with probability
+    :math:`\sigma(\rho_w^\top \alpha_v)`. Samples of one pair are drawn together: the counts of the pairs are
+    multinomial and the positives among them binomial, which is the same distribution.
+
+    Parameters
+    ----------
+    vocab : int
+        Number of words, named w0, w1, ... by rank.
+    dim : int
+        Dimension K of the vectors.
+    pairs : int
+        Number of samples, positive and negative: the paper's N.
+    zipf : bool
+        Draw words and contexts by the Zipf-Mandelbrot law in place of uniformly.
+    seed : int
+        The vectors depend on seed, vocab, dim, contexts and (by scale) epsilon only.
+    contexts : int, optional
+        Number of contexts, named c0, c1, ...; by default the contexts are the words themselves.
+    epsilon : float
+        Signal-to-noise ratio.
+    exclude_diagonal : bool
+        Never pair a word with itself: such a pair is drawn again.
+    a, b : float
+        Constants of the Zipf-Mandelbrot law.
+
+    Returns
+    -------
+    PairCounts
+        The counts; ``num_observations`` is exactly ``pairs``.
+    Truth
+        The vectors and probabilities they were drawn from.
+    """
+    _check_whole(vocab=vocab, dim=dim, pairs=pairs, contexts=1 if contexts is None else contexts)
+    _check_positive(epsilon=epsilon, a=a, b=b)
+    if exclude_diagonal and contexts is not None:
+        raise OptionError(
+            "exclude_diagonal does not go with contexts: contexts of their own are no words; leave one out"
+        )
+    if exclude_diagonal and vocab < 2:
+        raise OptionError("exclude_diagonal needs at least 2 words; vocab is 1")
+    num_contexts = vocab if contexts is None else contexts
+    recipe = {
+        "made_by": "simulate",
+        "version": __version__,
+        "vocab": vocab,
+        "dim": dim,
+        "pairs": pairs,
+        "zipf": zipf,
+        "seed": seed,
+        "contexts": contexts,
+        "epsilon": epsilon,
+        "exclude_diagonal": exclude_diagonal,
+        "a": a,
+        "b": b,
+    }
+    words = _names("w", vocab)
+    truth = Truth(
+        rho=_vectors(seed, _RHO, vocab, dim, epsilon),
+        alpha=_vectors(seed, _ALPHA, num_contexts, dim, epsilon),
+        word_probability=_frequencies(vocab, zipf, a, b),
+        context_probability=_frequencies(num_contexts, zipf, a, b),
+        words=words,
+        contexts=words if contexts is None else _names("c", num_contexts),
+        recipe=recipe,
+    )
+    return _draw_counts(truth, pairs, seed), truth
+
+
+def simulate_documents(
+    documents: int = 1000,
+    length: int = 20,
+    *,
+    vocab: int = 50,
+    dim: int = 5,
+    zipf: bool = False,
+    seed: int = 0,
+    epsilon: float = 1.0,
+    a: float = 1.0,
+    b: float = 2.7,
+) -> tuple[list[str], TextTruth]:
+    r"""Draw documents from a known embedding, so that counting can be held against its expectation.
+
+    A document is a Markov chain: the first word is drawn from :math:`p(w)` and word :math:`v` follows
+    :math:`w` with probability proportional to :math:`p(v) \exp(\rho_w^\top \alpha_v)`, where p is uniform
+    or Zipf-Mandelbrot. Word order matters (the chain is not reversible).
+
+    Parameters
+    ----------
+    documents, length : int
+        How many documents, and how many words in each.
+    vocab, dim, zipf, seed, epsilon, a, b
+        As in `simulate`.
+
+    Returns
+    -------
+    list of str
+        The documents, words set apart by spaces.
+    TextTruth
+        What they were drawn from; ``expected_positives(window)`` is what `count` should find on average.
+    """
+    _check_whole(documents=documents, length=length, vocab=vocab, dim=dim)
+    _check_positive(epsilon=epsilon, a=a, b=b)
+    rho = _vectors(seed, _RHO, vocab, dim, epsilon)
+    alpha = _vectors(seed, _ALPHA, vocab, dim, epsilon)
+    start = _frequencies(vocab, zipf, a, b)
+    transition = start * np.exp(rho @ alpha.T)
+    transition /= transition.sum(axis=1, keepdims=True)
+    recipe = {
+        "made_by": "simulate_documents",
+        "version": __version__,
+        "documents": documents,
+        "length": length,
+    }
+    recipe |= {"vocab": vocab, "dim": dim, "zipf": zipf, "seed": seed, "epsilon": epsilon, "a": a, "b": b}
+    truth = TextTruth(rho, alpha, start, transition, _names("w", vocab), recipe)
+    ids = _draw_chains(truth, documents, length, seed)
+    return [" ".join([truth.words[i] for i in row]) for row in ids.tolist()], truth
+
+
+def _draw_counts(truth: Truth, pairs: int, seed: int) -> PairCounts:
+    """Draw the number of pairs of each word, then of each (word, context), then the positives among them."""
+    p_word, p_context = truth.word_probability, truth.context_probability
+    exclude = bool(truth.recipe["exclude_diagonal"])
+    weight = p_word * (1.0 - p_context) if exclude else p_word
+    totals = _generator(seed, _TOTALS).multinomial(pairs, weight / weight.sum())
+    blocks: list[Int32] = []
+    for first, last, sparse in _blocks(totals, len(p_context)):
+        random = _generator(seed, _ROW, first)
+        draw = _draw_sparse if sparse else _draw_dense
+        word, context, n = draw(random, first, totals[first:last], p_context, exclude)
+        if len(n) and n.max() >= 2**31:
+            raise OptionError(
+                f"a pair was drawn {n.max()} times and at most {2**31 - 1} are held; "
+                "use fewer pairs or a larger vocab"
+            )
+        n_pos = random.binomial(n, expit(_dot(truth.rho[first:last], truth.alpha, word - first, context)))
+        blocks.append(np.stack([word, context, n_pos, n - n_pos]).astype(np.int32))
+    drawn = np.concatenate(blocks, axis=1)  # (4, num_pairs)
+    return from_sorted(*drawn, words=truth.words, contexts=truth.contexts, groups=None, recipe=truth.recipe)
+
+
+def _dot(rho: Float64, alpha: Float64, word: Int64, context: Int64) -> Float64:
+    """Return rho_w . alpha_v of each pair: all products at once where most are wanted, else one by one."""
+    if len(rho) * len(alpha) <= 8 * len(word):
+        return np.asarray((rho @ alpha.T)[word, context])
+    return np.asarray(np.einsum("pk,pk->p", rho[word], alpha[context]))
+
+
+def _blocks(totals: Int64, num_contexts: int) -> Iterator[tuple[int, int, bool]]:
+    """Yield runs of consecutive words that are all sparse (fewer pairs than contexts) or all not.
+
+    Each is at most ``_BLOCK`` pairs or cells, or one word.
+    """
+    sparse = totals < num_contexts
+    cost = np.where(sparse, totals, num_contexts)
+    first, size = 0, 0
+    for word in range(len(totals)):
+        if word > first and (sparse[word] != sparse[first] or size + cost[word] > _BLOCK):
+            yield first, word, bool(sparse[first])
+            first, size = word, 0
+        size += cost[word]
+    yield first, len(totals), bool(sparse[first])
+
+
+def _draw_sparse(
+    random: np.random.Generator, first: int, totals: Int64, probability: Float64, exclude: bool
+) -> tuple[Int64, Int64, Int64]:
+    """Draw the pairs of words from ``first`` on one by one; a pair of a word with itself is drawn again."""
+    cumulative = np.cumsum(probability)
+    cumulative /= cumulative[-1]
+    word = np.repeat(np.arange(first, first + len(totals)), totals)
+    context = np.searchsorted(cumulative, random.random(len(word)), side="right")
+    if exclude:
+        while len(again := np.flatnonzero(context == word)):
+            context[again] = np.searchsorted(cumulative, random.random(len(again)), side="right")
+    cell, n = np.unique(word * len(probability) + context, return_counts=True)
+    return cell // len(probability), cell % len(probability), n
+
+
+def _draw_dense(
+    random: np.random.Generator, first: int, totals: Int64, probability: Float64, exclude: bool
+) -> tuple[Int64, Int64, Int64]:
+    """Draw how many pairs of words from ``first`` on have each context."""
+    if not exclude:
+        n = random.multinomial(totals, probability / probability.sum())
+    else:
+        n = np.zeros((len(totals), len(probability)), dtype=np.int64)
+        for row, total in enumerate(totals):
+            rest = np.delete(probability, first + row)
+            n[row] = np.insert(random.multinomial(total, rest / rest.sum()), first + row, 0)
+    word, context = np.nonzero(n)
+    return word + first, context, n[word, context]
+
+
+def _draw_chains(truth: TextTruth, documents: int, length: int, seed: int) -> Int64:
+    """Draw the word ids of all documents, one position after another: (documents, length)."""
+    vocab = len(truth.words)
+    random = _generator(seed, _DOCUMENTS)
+    # Row w of the cumulative distributions lies in [w, w + 1], so that one search serves all documents.
+    cumulative = np.cumsum(truth.transition, axis=1)
+    cumulative /= cumulative[:, -1:]
+    cumulative += np.arange(vocab)[:, None]
+    ids = np.empty((documents, length), dtype=np.int64)
+    first = np.cumsum(truth.start)
+    ids[:, 0] = np.searchsorted(first / first[-1], random.random(documents), side="right")
+    for position in range(1, length):
+        before = ids[:, position - 1]
+        found = np.searchsorted(cumulative.ravel(), before + random.random(documents), side="right")
+        ids[:, position] = np.minimum(found - vocab * before, vocab - 1)  # before + 0.999... can round up
+    return ids
+
+
+def _vectors(seed: int, purpose: int, rows: int, dim: int, epsilon: float) -> Float64:
+    return np.asarray(_generator(seed, purpose).standard_normal((rows, dim)) * (epsilon / np.sqrt(dim)))
+
+
+def _frequencies(size: int, zipf: bool, a: float, b: float) -> Float64:
+    """Return the uniform or the Zipf-Mandelbrot distribution over ranks 1 to ``size``."""
+    weight = 1.0 / (np.arange(1, size + 1) ** float(a) + b) if zipf else np.ones(size)
+    return np.asarray(weight / weight.sum())
+
+
+def _generator(seed: int, purpose: int, row: int = 0) -> np.random.Generator:
+    """Return the stream at an address: seed and purpose are its key, the row a place along its counter."""
+    if not 0 <= seed < 2**64:
+        raise OptionError(f"seed is {seed}; it must be from 0 to 2**64 - 1")
+    key = np.array([seed, purpose], dtype=np.uint64)
+    counter = np.array([0, 0, row, 0], dtype=np.uint64)
+    return np.random.Generator(np.random.Philox(key=key, counter=counter))
+
+
+def _names(letter: str, size: int) -> tuple[str, ...]:
+    return tuple(f"{letter}{i}" for i in range(size))
+
+
+def _check_whole(**options: int) -> None:
+    for name, value in options.items():
+        if value != int(value) or value < 1:
+            raise OptionError(f"{name} is {value}; it must be a whole number of at least 1")
+
+
+def _check_positive(**options: float) -> None:
+    for name, value in options.items():
+        if not 0.0 < value < np.inf:
+            raise OptionError(f"{name} is {value}; it must be finite and larger than 0")
