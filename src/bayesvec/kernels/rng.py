@@ -15,7 +15,7 @@ from bayesvec.errors import OptionError
 from bayesvec.kernels.compiled import compiled, inlined
 
 # What a number is for. Two purposes never share an address.
-RHO, ALPHA, ORBIT, START, NEGATIVES, SUBSAMPLE, SIMULATE, SPLIT, USER, APPROXIMATION = range(10)
+RHO, ALPHA, ORBIT, START, NEGATIVES, SUBSAMPLE, SIMULATE, SPLIT, USER, APPROXIMATION, QUESTION = range(11)
 
 U32 = np.uint32
 U64 = np.uint64

@@ -1,0 +1,69 @@
+"""Names of rows: from a word to its row, and for an unknown word to those spelled most like it."""
+
+from difflib import SequenceMatcher
+from functools import cached_property
+
+from bayesvec.errors import OptionError, UnknownWordError
+
+_SUGGESTED = 5
+_LOOKED_AT = 300  # candidates whose spelling is compared in full
+
+
+class Names:
+    """The names of the rows of one side.
+
+    Parameters
+    ----------
+    names : tuple of str
+        One for each row, all different.
+    """
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self.names)}
+
+    def row(self, name: str) -> int:
+        """Return the row of ``name``, or raise an error with the closest names."""
+        if not isinstance(name, str):
+            raise OptionError(f"{name!r} is not a word; words are given as text")
+        row = self._rows.get(name)
+        if row is None:
+            raise UnknownWordError(name, closest(name, self.names))
+        return row
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows
+
+
+def closest(word: str, names: tuple[str, ...], most: int = _SUGGESTED) -> tuple[str, ...]:
+    """Return the names spelled most like ``word``: its groups first, then other spellings of it.
+
+    Comparing spellings in full takes some ten microseconds a name, so only names that share enough
+    pairs of letters are looked at.
+    """
+    folded = word.casefold()
+    same = [name for name in names if name.casefold().split("@")[0] == folded or name.casefold() == folded]
+    letters = _letter_pairs(folded)
+    shared = []
+    for name in names:
+        if abs(len(name) - len(word)) <= 3:
+            pairs = _letter_pairs(name.casefold())
+            common = len(letters & pairs)
+            if common:
+                shared.append((-common / (len(letters) + len(pairs)), name))
+    shared.sort()
+    matcher = SequenceMatcher(b=folded)
+    scored = []
+    for _, name in shared[:_LOOKED_AT]:
+        matcher.set_seq1(name.casefold())
+        if matcher.ratio() >= 0.6:
+            scored.append((-matcher.ratio(), name))
+    return tuple(dict.fromkeys(same + [name for _, name in sorted(scored)]))[:most]
+
+
+def _letter_pairs(text: str) -> set[str]:
+    padded = f" {text} "
+    return {padded[i : i + 2] for i in range(len(padded) - 1)}
