@@ -1,0 +1,89 @@
+r"""The logistic link of one block of pairs: log likelihoods, residuals and weights, without overflow.
+
+Everything is a function of :math:`e = \exp(-|\eta|)`, so no logarithm of a logistic is ever taken.
+Exponential and logarithm are plain arithmetic here: a library call would keep the loop from being vectorised.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+Float64 = npt.NDArray[np.float64]
+Int32 = npt.NDArray[np.int32]
+F = TypeVar("F", bound=Callable[..., Any])
+
+FLOOR = -708.0  # exp of less is not a normal number
+
+_MAGIC = 1.5 * 2.0**52  # adding it leaves the rounded whole number in the low bits
+_LOG2E = 1.0 / math.log(2.0)
+_LN2_HIGH = float.fromhex("0x1.62e42fefa3800p-1")  # ln 2 in two parts: k times the first is exact
+_LN2_LOW = float.fromhex("0x1.ef35793c76730p-45")
+_EXP = np.array([1.0 / math.factorial(j) for j in range(13, -1, -1)])  # |r| <= ln(2)/2: error below 4e-18
+_ATANH = np.array([1.0 / (2 * j + 1) for j in range(16, -1, -1)])  # z <= 1/9: error below 2e-18
+_ONE_BITS = np.int64(1023 << 52)
+_EXPONENT = np.int64(52)
+
+
+def _fused(function: F) -> F:
+    """Compile arithmetic whose products and sums may be fused (never less exact), in the order written."""
+    return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})(function))
+
+
+@_fused
+def exp_negative(y: float) -> float:
+    """Return the exponential of ``y`` <= 0, or exp(-708) where that is more."""
+    y = FLOOR if y < FLOOR else y  # written so that NaN stays NaN
+    shifted = y * _LOG2E + _MAGIC
+    k = shifted - _MAGIC
+    r = (y - k * _LN2_HIGH) - k * _LN2_LOW
+    series = _EXP[0]
+    for j in range(1, 14):
+        series = series * r + _EXP[j]
+    power = np.int64((np.float64(shifted).view(np.int64) << _EXPONENT) + _ONE_BITS)
+    scaled: float = series * power.view(np.float64)
+    return scaled
+
+
+@_fused
+def log1p_unit(e: float) -> float:
+    """Return log(1 + e) for e in [0, 1]: twice the inverse hyperbolic tangent of e / (2 + e)."""
+    f = e / (2.0 + e)
+    z = f * f
+    series = _ATANH[0]
+    for j in range(1, 17):
+        series = series * z + _ATANH[j]
+    twice: float = 2.0 * f * series
+    return twice
+
+
+@_fused
+def link(eta: Float64, n_pos: Int32, n_neg: Int32, term: Float64) -> None:
+    """Turn ``eta`` into the residual n+ - n s(eta) in place; the log likelihoods go to ``term``."""
+    for i in range(eta.shape[0]):
+        x = eta[i]
+        e = exp_negative(-abs(x))
+        near = 1.0 / (1.0 + e)  # s(|eta|)
+        far = e * near  # s(-|eta|)
+        pos, neg = float(n_pos[i]), float(n_neg[i])
+        up = x >= 0.0
+        term[i] = (-neg * x if up else pos * x) - (pos + neg) * log1p_unit(e)
+        # n+ s(-eta) - n- s(eta) is the residual without cancellation
+        eta[i] = pos * (far if up else near) - neg * (near if up else far)
+
+
+@_fused
+def curve(eta: Float64, n_pos: Int32, n_neg: Int32, weight: Float64) -> None:
+    """Turn ``eta`` into the residual in place; n s'(eta) goes to ``weight``."""
+    for i in range(eta.shape[0]):
+        x = eta[i]
+        e = exp_negative(-abs(x))
+        near = 1.0 / (1.0 + e)
+        far = e * near
+        pos, neg = float(n_pos[i]), float(n_neg[i])
+        up = x >= 0.0
+        weight[i] = (pos + neg) * near * far
+        eta[i] = pos * (far if up else near) - neg * (near if up else far)
