@@ -15,11 +15,10 @@ from bayesvec.streams import cosines, probabilities
 if TYPE_CHECKING:
     from bayesvec.draws import Draws
 
-# Vehtari et al. (2021) ask for 400 and, of one quantity, for 1.01. The largest of hundreds of R-hats
-# passes 1.01 by chance at an ESS of 400, so the worst is held to more and the median to 1.01.
+# Vehtari et al. (2021) ask for an ESS of 400 and, of one quantity, for an R-hat of 1.01. At that ESS the largest
+# R-hat of 200 quantities is between 1.015 and 1.03 in chains that have converged, so the worst is held to 1.05.
 ESS_WANTED = 400
-RHAT_WORST = 1.05
-RHAT_MEDIAN = 1.01
+RHAT_ALLOWED = 1.05
 
 
 @dataclass(frozen=True)
@@ -150,6 +149,8 @@ def _labels(
 
 
 def _verdict(draws: "Draws", found: tuple[Diagnosis, ...]) -> tuple[bool, str]:
+    if draws.manifest.get("settings", {}).get("method") == "map":
+        return True, "nothing to check: a MAP is one point, without uncertainty"
     if not found:
         what = (
             f"{draws.num_draws} draws of each chain"
@@ -159,17 +160,14 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...]) -> tuple[bool, str]:
         return False, f"not long enough: {what} are too few to judge; {_go_on(draws, ESS_WANTED)}"
     ess = min(diagnosis.smallest_ess for diagnosis in found)
     worst_rhat = max(diagnosis.rhat for diagnosis in found)
-    median_rhat = max(diagnosis.rhat_median for diagnosis in found)
     reasons = []
     if ess < ESS_WANTED:
         reasons.append(f"worst ESS {ess:.0f} of {ESS_WANTED} wanted")
-    if worst_rhat > RHAT_WORST:
-        reasons.append(f"worst R-hat {worst_rhat:.2f}, at most {RHAT_WORST:.2f} wanted")
-    elif median_rhat > RHAT_MEDIAN:
-        reasons.append(f"median R-hat {median_rhat:.3f}, at most {RHAT_MEDIAN:.2f} wanted")
+    if worst_rhat > RHAT_ALLOWED:
+        reasons.append(f"worst R-hat {worst_rhat:.2f}, at most {RHAT_ALLOWED:.2f} wanted")
     if not reasons:
         return True, f"long enough: worst ESS {ess:.0f} ({ESS_WANTED} wanted), worst R-hat {worst_rhat:.2f}"
-    needed = draws.num_draws * max(2.0 if worst_rhat > RHAT_WORST else 1.0, ESS_WANTED / ess)
+    needed = draws.num_draws * max(2.0 if worst_rhat > RHAT_ALLOWED else 1.0, ESS_WANTED / ess)
     return False, f"not long enough: {'; '.join(reasons)}; {_go_on(draws, needed)}"
 
 
