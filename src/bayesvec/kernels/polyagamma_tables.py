@@ -1,0 +1,132 @@
+r"""Tables from which Polya-Gamma draws are read: piecewise cubics fitted to the exact quantiles.
+
+A draw of PG(h, z) is a smooth increasing function of one standard normal t, so it is tabulated:
+
+- t itself as a function of a uniform word, in segments that halve towards the tail;
+- for h up to `SMALL`, the draw over its mean, by cells in z and t, one table for each h;
+- for larger h (or huge z) the departure from the normal limit. With m the mean and d the coefficient of
+  variation, X = m (1 + d (t + d C)), where C(t, d, z) stays bounded as d goes to 0 and for z > 28 no longer
+  depends on z (the inverse Gaussian limit, reached like exp(-z)). d takes the place of h in it, so that one
+  table serves every h.
+
+A cell holds a bicubic: 16 float32 coefficients, one cache line. Cells in z are equally wide within an octave
+of z + 4, so that their number is read off the leading bits of that float.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from bayesvec.kernels import polyagamma_exact as exact
+
+Floats = npt.NDArray[np.float64]
+Table = npt.NDArray[np.float32]
+
+SMALL = 12  # the largest h with a table of its own
+Z_SHIFT = 4.0
+Z_BITS = 3  # 2**3 cells in an octave of z + 4
+Z_EDGES = (0.0, 4.0, 12.0, 28.0, 60.0)  # the octaves
+Z_CELLS = (len(Z_EDGES) - 1) << Z_BITS
+Z_LIMIT = Z_EDGES[-1]  # where h z is larger the table of large h is used for every h
+Z_CELLS_LARGE = Z_CELLS - (1 << Z_BITS)  # C is constant beyond
+MEAN_BITS = 5  # cells of the mean in an octave of z + 4
+T_LIMIT = 6.5  # a 32-bit word reaches t = 6.36
+T_CELLS = 52
+T_CELLS_LARGE = 26
+D_TERMS = 4  # powers of d in C
+D_LIMIT = float(np.sqrt(2.0 / (3.0 * (SMALL + 1))))  # the coefficient of variation of PG(SMALL + 1, 0)
+NORMAL_BITS = 3  # 2**3 segments of the uniform in an octave
+OCTAVES = 33  # of the word's 31 bits and a half
+
+
+class Tables(NamedTuple):
+    """The tables, as the compiled functions take them."""
+
+    normal: Table  # (OCTAVES * 8, 4): t over the word
+    mean: Table  # (octaves * 32, 4): the mean of PG(1, z) over z
+    small: Table  # (SMALL, Z_CELLS, T_CELLS, 16): X / mean over (z, t)
+    large: Table  # (Z_CELLS_LARGE, T_CELLS_LARGE, D_TERMS, 16): C over (z, t), powers of d / D_LIMIT
+
+
+def _chebyshev(count: int) -> Floats:
+    """Return the Chebyshev nodes of (0, 1)."""
+    return (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2.0
+
+
+def _lagrange(nodes: Floats, at: Floats) -> Floats:
+    """Return the matrix that interpolates values at ``nodes`` to the points ``at``."""
+    factors = (at[:, None, None] - nodes) / (nodes[:, None] - nodes + np.eye(len(nodes)))
+    factors[:, np.arange(len(nodes)), np.arange(len(nodes))] = 1.0
+    return np.asarray(factors.prod(-1))
+
+
+def _monomials(terms: int) -> Floats:
+    """Return the matrix from values at Chebyshev nodes of (0, 1) to coefficients of 1, x, x^2, ..."""
+    return np.asarray(np.linalg.inv(np.vander(_chebyshev(terms), increasing=True)), dtype=np.float64)
+
+
+def _cells(nodes: int, cells: int) -> Floats:
+    """Return the matrix (cells, 4, nodes) from values at Chebyshev nodes to a cubic in each equal cell."""
+    at = (np.arange(cells)[:, None] + _chebyshev(4)) / cells
+    resample = _lagrange(_chebyshev(nodes), at.ravel()).reshape(cells, 4, nodes)
+    return np.asarray(np.einsum("ab,cbn->can", _monomials(4), resample))
+
+
+def _nodes(edges: Floats, count: int) -> Floats:
+    """Return the Chebyshev nodes of each panel between ``edges``, (panels, count)."""
+    return edges[:-1, None] + np.diff(edges)[:, None] * _chebyshev(count)
+
+
+def _bicubics(values: Floats, z_cells: int, t_cells: int) -> Table:
+    """Fit cells to values (..., z panel, z node, t panel, t node); returns (..., z cell, t cell, 16)."""
+    *front, z_panels, z_nodes, t_panels, t_nodes = values.shape
+    fit_z = _cells(z_nodes, z_cells // z_panels)
+    fit_t = _cells(t_nodes, t_cells // t_panels)
+    cells = np.einsum("ciz,...pzqt,djt->...pcqdij", fit_z, values, fit_t, optimize=True)
+    return np.asarray(cells.reshape(*front, z_cells, t_cells, 16), dtype=np.float32)
+
+
+def _normal_table() -> Table:
+    """Fit t >= 0 with upper tail (word + 1/2) / 2**32, for each 1/8 of an octave of word + 1/2."""
+    start = 2.0 ** (np.arange(OCTAVES) - 1.0)[:, None, None]
+    part = (np.arange(1 << NORMAL_BITS)[:, None] + _chebyshev(4)) / (1 << NORMAL_BITS)
+    tail = start * (1.0 + part) / 2.0**32
+    values = -ndtri(np.minimum(tail, 1.0 - 1e-9))
+    return np.asarray((values @ _monomials(4).T).reshape(-1, 4), dtype=np.float32)
+
+
+def _mean_table() -> Table:
+    """Fit the mean of PG(1, z) on z < Z_LIMIT."""
+    values = exact.mean(1.0, _nodes(np.asarray(Z_EDGES), 24))
+    fit = _cells(24, 1 << MEAN_BITS)
+    return np.asarray(np.einsum("cin,pn->pci", fit, values).reshape(-1, 4), dtype=np.float32)
+
+
+def _small_table(z_nodes: int = 12, t_panels: int = 4, t_nodes: int = 12) -> Table:
+    """Fit X over its mean for h = 1 ... SMALL."""
+    z = _nodes(np.asarray(Z_EDGES), z_nodes)[..., None, None]
+    t = _nodes(np.linspace(-T_LIMIT, T_LIMIT, t_panels + 1), t_nodes)
+    h = np.arange(1.0, SMALL + 1.0)[:, None, None, None, None]
+    ratio = exact.quantile(t, h, z, points=40, reach=10.0) / exact.mean(h, z)
+    return _bicubics(ratio, Z_CELLS, T_CELLS)
+
+
+def _large_table(z_nodes: int = 10, t_panels: int = 2, t_nodes: int = 12) -> Table:
+    """Fit C, with d at Chebyshev nodes of (0, D_LIMIT) in place of h."""
+    z = _nodes(np.asarray(Z_EDGES[:-1]), z_nodes)[..., None, None]
+    t = _nodes(np.linspace(-T_LIMIT, T_LIMIT, t_panels + 1), t_nodes)
+    d = D_LIMIT * _chebyshev(D_TERMS)[:, None, None, None, None]
+    h = exact.variance(1.0, z) / (exact.mean(1.0, z) * d) ** 2
+    ratio = exact.quantile(t, h, z, points=32, reach=9.0) / exact.mean(h, z)
+    values = ((ratio - 1.0) / d - t) / d
+    powers = np.einsum("ab,b...->a...", _monomials(D_TERMS), values)
+    return np.ascontiguousarray(np.moveaxis(_bicubics(powers, Z_CELLS_LARGE, T_CELLS_LARGE), 0, 2))
+
+
+@lru_cache(maxsize=1)
+def load_tables() -> Tables:
+    """Return the tables, built once in a process."""
+    return Tables(_normal_table(), _mean_table(), _small_table(), _large_table())
