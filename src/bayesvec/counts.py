@@ -1,6 +1,7 @@
 """Pair counts: the data of the model. Nothing after this module sees text."""
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -90,10 +91,51 @@ class PairCounts:
         """A hash of names and counts: equal for equal data, however it was made."""
         digest = hashlib.sha256()
         for names in (self.words, self.contexts, self.groups or ()):
-            digest.update("\0".join(names).encode("utf-8", "surrogatepass") + b"\1")
+            encoded = [name.encode("utf-8", "surrogatepass") for name in names]
+            # lengths first: no two lists of names run together to the same bytes
+            digest.update(np.array([len(encoded), *map(len, encoded)], dtype="<i8").data)
+            digest.update(b"".join(encoded))
         for array in self.by_word:
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()[:32]
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the counts to a folder, which `open_counts` opens memory-mapped.
+
+        Parameters
+        ----------
+        path : path
+            The folder to make; it appears as a whole or not at all.
+        force : bool
+            Replace counts that already are there.
+        """
+        from bayesvec.counts_store import save_counts
+
+        save_counts(self, path, force=force)
+
+    def split(
+        self,
+        by: str = "document",
+        *,
+        fractions: Sequence[float] = (0.7, 0.15, 0.15),
+        seed: int = 0,
+    ) -> tuple["PairCounts", ...]:
+        """Split into parts, for training and hold-out, that have the same rows and add up to the whole.
+
+        Parameters
+        ----------
+        by : {"document", "basket", "pair"}
+            "document" and "basket" hold out whole documents (baskets): none of a part's samples comes from a
+            text that another part has seen. "pair" sends each sample to a part on its own, as in the paper's
+            tables; the same pair may then be in several parts.
+        fractions : sequence of float
+            Expected share of each part; positive, adding up to 1.
+        seed : int
+            The same seed gives the same parts.
+        """
+        from bayesvec.counts_split import split_counts
+
+        return split_counts(self, by, fractions=fractions, seed=seed)
 
     def __repr__(self) -> str:
         return (
@@ -145,6 +187,8 @@ def from_pairs(
         if len(values) and values.min() < 0:
             where = int(np.argmin(values))
             raise InputError(f"{name} is {values[where]} at entry {where}; counts must not be negative")
+        if len(values) and values.max() >= 2**31:
+            raise InputError(f"a pair has {values.max()} samples; at most {2**31 - 1} are held")
 
     cell = rows * len(contexts) + columns
     if not np.all(cell[1:] > cell[:-1]):
@@ -155,7 +199,7 @@ def from_pairs(
     cell, positive, negative = cell[kept], positive[kept], negative[kept]
     if not len(cell):
         raise InputError("there are no pairs: every count is zero; give at least one sample")
-    largest = int(max(positive.max(), negative.max(), (positive + negative).max()))
+    largest = int((positive + negative).max())
     if largest >= 2**31:
         raise InputError(f"a pair has {largest} samples; at most {2**31 - 1} are held")
     return from_sorted(
@@ -183,7 +227,7 @@ def from_sorted(
     source: Any = None,
 ) -> PairCounts:
     """Make pair counts from distinct pairs sorted by word, then context (not checked again)."""
-    permutation = np.argsort(context, kind="stable")
+    permutation = _stable_order(context, len(contexts))
     by_word = Side(_indptr(word, len(words)), context, n_pos, n_neg)
     by_context = Side(
         _indptr(context, len(contexts)), word[permutation], n_pos[permutation], n_neg[permutation]
@@ -191,6 +235,17 @@ def from_sorted(
     for array in (*by_word, *by_context, permutation):
         array.flags.writeable = False
     return PairCounts(words, contexts, by_word, by_context, permutation, groups, recipe, source)
+
+
+def _stable_order(ids: Int32, size: int) -> Int64:
+    """Return the order that sorts ``ids`` (all below ``size``), equal ones in their old order.
+
+    NumPy sorts 16-bit numbers by radix, several times faster than longer ones: sort by halves.
+    """
+    order = np.argsort((ids & 0xFFFF).astype(np.uint16), kind="stable")
+    if size > 1 << 16:
+        order = order[np.argsort((ids[order] >> 16).astype(np.uint16), kind="stable")]
+    return order
 
 
 def _indptr(rows: Int32, num_rows: int) -> Int64:
@@ -203,17 +258,22 @@ def _integers(values: npt.ArrayLike, name: str) -> Int64:
     if array.ndim != 1:
         raise InputError(f"{name} has {array.ndim} dimensions; it must have one")
     if array.dtype.kind == "f":
-        bad = np.flatnonzero(~np.isfinite(array) | (array != np.floor(array)))
+        bad = np.flatnonzero(~(np.abs(array) < 2.0**53) | (array != np.floor(array)))
         if len(bad):
             raise InputError(f"{name} is {array[bad[0]]} at entry {bad[0]}; it must be a whole number")
     elif array.dtype.kind not in "iub" and array.size:
         raise InputError(f"{name} holds {array.dtype}; it must hold whole numbers")
+    elif array.dtype.kind == "u" and array.size and array.max() >= 2**63:
+        raise InputError(f"{name} holds {array.max()}; it must be below 2**63")
     return array.astype(np.int64)
 
 
 def _check_names(names: Sequence[str], what: str) -> None:
     if not len(names):
         raise InputError(f"{what} is empty; at least one name is needed")
+    other = next((name for name in names if not isinstance(name, str)), None)
+    if other is not None or isinstance(names, str):
+        raise InputError(f"{what} holds {other or names!r}; it must be a sequence of strings")
     if len(set(names)) != len(names):
         seen: set[str] = set()
         twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]

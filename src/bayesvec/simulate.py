@@ -1,5 +1,6 @@
 """Simulated worlds with a known truth: pair counts as in the paper, and documents to test counting with."""
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +11,15 @@ from scipy.special import expit
 
 from bayesvec import __version__
 from bayesvec.counts import Int32, Int64, PairCounts, from_sorted
-from bayesvec.errors import OptionError
+from bayesvec.counts_store import open_counts, read_extra, save_counts
+from bayesvec.errors import InputError, OptionError
 
 Float64 = npt.NDArray[np.float64]
 
 # What a stream of random numbers is for; with the seed and the row it is the address of the stream.
 _RHO, _ALPHA, _TOTALS, _ROW, _DOCUMENTS = range(1, 6)
+
+_TRUTH_ARRAYS = ("rho", "alpha", "word_probability", "context_probability")
 
 _BLOCK = 1 << 16  # pairs drawn at a time: bounds the memory for their gathered vectors
 
@@ -59,6 +63,27 @@ class Truth:
         """Return the cosines between the word vectors: (words, words)."""
         unit = self.rho / np.linalg.norm(self.rho, axis=1, keepdims=True)
         return np.asarray(unit @ unit.T)
+
+
+def save_simulated(
+    counts: PairCounts, truth: Truth, path: str | os.PathLike[str], *, force: bool = False
+) -> None:
+    """Write counts to a folder, as `PairCounts.save` does, with their truth in it for `open_truth`."""
+    arrays = {f"truth.{name}": getattr(truth, name) for name in _TRUTH_ARRAYS}
+    save_counts(counts, path, force=force, extra=arrays)
+
+
+def open_truth(path: str | os.PathLike[str]) -> Truth:
+    """Read the truth out of a counts folder written by `bayesvec simulate`."""
+    extra = read_extra(path)
+    missing = [name for name in _TRUTH_ARRAYS if f"truth.{name}" not in extra]
+    if missing:
+        raise InputError(
+            f"{path} holds counts without a truth; only `bayesvec simulate` writes one", file=str(path)
+        )
+    counts = open_counts(path)
+    arrays = {name: np.array(extra[f"truth.{name}"]) for name in _TRUTH_ARRAYS}
+    return Truth(**arrays, words=counts.words, contexts=counts.contexts, recipe=counts.recipe)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,315 @@
+"""Pair counts on disk: a folder of plain NumPy arrays, opened memory-mapped, with a manifest.
+
+The folder is written beside its place and renamed, so that it is there as a whole or not at all.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec import __version__
+from bayesvec.counts import PairCounts, Side
+from bayesvec.counts_table import ENDINGS, from_table
+from bayesvec.errors import InputError
+
+FORMAT = "bayesvec counts"
+FORMAT_VERSION = 1
+MANIFEST = "manifest.json"
+
+
+Array = npt.NDArray[Any]
+
+
+def save_counts(
+    counts: PairCounts,
+    path: str | os.PathLike[str],
+    *,
+    force: bool = False,
+    extra: Mapping[str, Array] | None = None,
+) -> None:
+    """Write ``counts`` to the folder ``path``; a reader never sees it half-written.
+
+    Parameters
+    ----------
+    counts : PairCounts
+        What to write.
+    path : path
+        The folder to make.
+    force : bool
+        Replace counts (or a file) that already are at ``path``. A folder of anything else is never replaced.
+    extra : Mapping of ndarray, optional
+        Further arrays to keep in the folder; read them with `read_extra`.
+    """
+    final = Path(path)
+    check_free(final, force=force)
+    arrays = _arrays(counts)
+    arrays |= {f"extra.{name}": array for name, array in (extra or {}).items()}
+    manifest = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "version": __version__,
+        "num_words": counts.num_words,
+        "num_contexts": counts.num_contexts,
+        "num_pairs": counts.num_pairs,
+        "num_positives": counts.num_positives,
+        "num_negatives": counts.num_negatives,
+        "fingerprint": counts.fingerprint,
+        "grouped": counts.groups is not None,
+        "recipe": dict(counts.recipe),
+        "arrays": {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()},
+    }
+    partial = _beside(final, "partial")
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        partial.mkdir()
+        for name, array in arrays.items():
+            np.save(partial / f"{name}.npy", array, allow_pickle=False)
+        (partial / MANIFEST).write_text(_seal(manifest), encoding="ascii")
+        _flush(partial)
+        _put_in_place(partial, final)
+    except OSError as error:
+        raise InputError(
+            f"cannot write {final}: {error.strerror or error}; make room or choose another place",
+            file=str(final),
+        ) from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def open_counts(path: str | os.PathLike[str], *, verify: bool = False) -> PairCounts:
+    """Open counts: a folder written by `save` (memory-mapped), or a table of (word, context, n_pos, n_neg).
+
+    Parameters
+    ----------
+    path : path
+        A counts folder, or a file that ends in .tsv, .csv or .parquet (see `from_table`).
+    verify : bool
+        Read every array of a folder and check it against its fingerprint, not only the sizes.
+    """
+    folder = Path(path)
+    if folder.suffix.lower() in ENDINGS and not folder.is_dir():
+        return from_table(folder)
+    manifest = read_manifest(folder)
+    counts = PairCounts(
+        words=_names(folder, manifest, "words"),
+        contexts=_names(folder, manifest, "contexts"),
+        by_word=_side(folder, manifest, "by_word", manifest["num_words"]),
+        by_context=_side(folder, manifest, "by_context", manifest["num_contexts"]),
+        permutation=_array(folder, manifest, "permutation"),
+        groups=_names(folder, manifest, "groups") if manifest["grouped"] else None,
+        recipe=manifest["recipe"],
+    )
+    if verify:
+        _verify(counts, folder, manifest)
+    # what is known need not be computed again: it would read every page
+    vars(counts).update({name: manifest[name] for name in ("fingerprint", "num_positives", "num_negatives")})
+    return counts
+
+
+def read_extra(path: str | os.PathLike[str]) -> dict[str, Array]:
+    """Read the further arrays that were saved with counts."""
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    kept = [name for name in manifest["arrays"] if name.startswith("extra.")]
+    return {name.removeprefix("extra."): _array(folder, manifest, name) for name in kept}
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a counts folder, or say what the folder is instead."""
+    if not folder.exists():
+        raise InputError(
+            f"{folder} does not exist; give a counts folder or a {_either()} file", file=str(folder)
+        )
+    if not folder.is_dir():
+        raise InputError(
+            f"{folder} is not counts; give a counts folder or a {_either()} file", file=str(folder)
+        )
+    try:
+        text = (folder / MANIFEST).read_text(encoding="ascii")
+    except FileNotFoundError:
+        raise InputError(
+            f"{folder} is not a counts folder: it has no {MANIFEST}; make one with `bayesvec count`",
+            file=str(folder),
+        ) from None
+    except (OSError, UnicodeDecodeError):
+        raise _damaged(folder, f"{MANIFEST} cannot be read") from None
+    try:
+        manifest = json.loads(text)
+    except json.JSONDecodeError:
+        raise _damaged(folder, f"{MANIFEST} is not JSON") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise InputError(
+            f"{folder} is not a counts folder but something else; make one with `bayesvec count`",
+            file=str(folder),
+        )
+    if manifest.get("format_version") != FORMAT_VERSION:
+        raise InputError(
+            f"{folder} has format version {manifest.get('format_version')} and this bayesvec reads "
+            f"{FORMAT_VERSION}; count again or use the version that wrote it ({manifest.get('version')})",
+            file=str(folder),
+        )
+    if manifest.pop("checksum", None) != _digest(manifest):
+        raise _damaged(folder, f"{MANIFEST} was changed or cut off")
+    return manifest
+
+
+def check_free(final: Path, *, force: bool) -> None:
+    """Raise unless ``final`` can be written: it does not exist, or ``force`` may replace it."""
+    if not final.exists() or (final.is_dir() and not any(final.iterdir())):
+        return
+    if not force:
+        raise InputError(f"{final} exists; use --force (force=True) to replace it", file=str(final))
+    if final.is_dir():
+        try:
+            read_manifest(final)
+        except InputError:
+            if not (final / MANIFEST).exists() or FORMAT not in (final / MANIFEST).read_text(
+                errors="replace"
+            ):
+                raise InputError(
+                    f"{final} is a folder that holds something else than counts and is not replaced; "
+                    "choose another name",
+                    file=str(final),
+                ) from None
+
+
+def _arrays(counts: PairCounts) -> dict[str, Array]:
+    """Return all that is saved, by file name."""
+    arrays: dict[str, Array] = {"permutation": counts.permutation}
+    for side in ("by_word", "by_context"):
+        arrays |= {f"{side}.{name}": array for name, array in getattr(counts, side)._asdict().items()}
+    arrays |= _encode_names("words", counts.words) | _encode_names("contexts", counts.contexts)
+    if counts.groups is not None:
+        arrays |= _encode_names("groups", counts.groups)
+    return arrays
+
+
+def _encode_names(what: str, names: Sequence[str]) -> dict[str, Array]:
+    """Return names as bytes and offsets: any string survives, with newlines and lone surrogates too."""
+    encoded = [name.encode("utf-8", "surrogatepass") for name in names]
+    offsets = np.concatenate([[0], np.cumsum([len(name) for name in encoded])]).astype(np.int64)
+    return {f"{what}.bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8), f"{what}.offsets": offsets}
+
+
+def _names(folder: Path, manifest: Mapping[str, Any], what: str) -> tuple[str, ...]:
+    joined = _array(folder, manifest, f"{what}.bytes").tobytes()
+    offsets = _array(folder, manifest, f"{what}.offsets").tolist()
+    rows = manifest["num_contexts" if what == "contexts" else "num_words"]
+    if len(offsets) != rows + 1 or offsets[0] != 0 or offsets[-1] != len(joined):
+        raise _damaged(folder, f"{what}.offsets.npy does not fit")
+    try:
+        return tuple(joined[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(offsets))
+    except UnicodeDecodeError:
+        raise _damaged(folder, f"{what}.bytes.npy is not text") from None
+
+
+def _side(folder: Path, manifest: Mapping[str, Any], name: str, rows: int) -> Side:
+    side = Side(*(_array(folder, manifest, f"{name}.{part}") for part in Side._fields))
+    ends = side.indptr
+    fits = (
+        len(ends) == rows + 1
+        and ends[0] == 0
+        and ends[-1] == manifest["num_pairs"]
+        and np.all(np.diff(ends) >= 0)
+    )
+    if not fits or not all(len(array) == manifest["num_pairs"] for array in side[1:]):
+        raise _damaged(folder, f"the arrays of {name} do not fit together")
+    return side
+
+
+def _array(folder: Path, manifest: Mapping[str, Any], name: str) -> Array:
+    """Map one array into memory, after a look at its size."""
+    file = folder / f"{name}.npy"
+    try:
+        dtype, shape = manifest["arrays"][name]
+        # a plain array over the map: compiled code treats it like any other read-only array
+        array = np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
+    except FileNotFoundError:
+        raise _damaged(folder, f"{file.name} is missing") from None
+    except (KeyError, ValueError, OSError):
+        raise _damaged(folder, f"{file.name} cannot be read or is cut off") from None
+    if array.dtype.str != dtype or list(array.shape) != shape:
+        raise _damaged(folder, f"{file.name} has {array.dtype} {array.shape}, not {dtype} {tuple(shape)}")
+    return array
+
+
+def _verify(counts: PairCounts, folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Read everything: by_word against the fingerprint, by_context against by_word."""
+    if counts.fingerprint != manifest["fingerprint"]:
+        raise _damaged(folder, "the counts do not match their fingerprint")
+    word = np.repeat(np.arange(counts.num_words, dtype=np.int32), np.diff(counts.by_word.indptr))
+    order = counts.permutation
+    inside = len(order) == 0 or (order.min() >= 0 and order.max() < counts.num_pairs)
+    columns = (word, counts.by_word.n_pos, counts.by_word.n_neg)
+    if not inside or not all(
+        np.array_equal(own[order], other) for own, other in zip(columns, counts.by_context[1:], strict=True)
+    ):
+        raise _damaged(folder, "by_context does not match by_word")
+
+
+def _seal(manifest: dict[str, Any]) -> str:
+    """Return the manifest as text, with a checksum of what it will read back as."""
+    try:
+        read_back = json.loads(json.dumps(manifest))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the recipe cannot be saved as JSON ({error}); use plain values") from None
+    return json.dumps(read_back | {"checksum": _digest(read_back)}, indent=1) + "\n"
+
+
+def _digest(manifest: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _put_in_place(partial: Path, final: Path) -> None:
+    """Rename the new folder into place; what it replaces is moved aside first and then removed."""
+    if final.exists():
+        aside = _beside(final, "old")
+        os.replace(final, aside)
+        try:
+            os.replace(partial, final)
+        except OSError:
+            os.replace(aside, final)
+            raise
+        if aside.is_dir():
+            shutil.rmtree(aside, ignore_errors=True)
+        else:
+            aside.unlink()
+    else:
+        os.replace(partial, final)
+    _sync(final.parent)
+
+
+def _flush(folder: Path) -> None:
+    for file in folder.iterdir():
+        _sync(file)
+    _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _beside(final: Path, ending: str) -> Path:
+    """Return a new hidden name next to ``final``, so that a rename between them is one step."""
+    return final.with_name(f".{final.name}.{secrets.token_hex(4)}.{ending}")
+
+
+def _damaged(folder: Path, what: str) -> InputError:
+    return InputError(f"{folder} is damaged: {what}; count again or restore it", file=str(folder))
+
+
+def _either() -> str:
+    return ", ".join(ENDINGS[:-1]) + f" or {ENDINGS[-1]}"
