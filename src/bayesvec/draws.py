@@ -242,19 +242,20 @@ class Draws:
 
     def stats(self, name: str) -> Float64:  # (chain, draw) or (chain, draw, pair)
         """Return a statistic of the stored sweeps: ``log_posterior``, ``seconds`` or ``cosine``."""
+        chains = [self.chain_stats(name, chain)[: self.num_draws] for chain in range(self.num_chains)]
+        return np.stack(chains)
+
+    def chain_stats(self, name: str, chain: int) -> Float64:  # (draw,) or (draw, pair)
+        """Return a statistic of one chain, for all draws of it that are committed."""
         stored = STAT_NAMES.get(name, name)
         if stored in SIDES or stored not in self._arrays:
             known = sorted(set(self._arrays) - set(SIDES) - {"lp"} | {"log_posterior"})
             raise OptionError(f"there is no statistic {name!r}; there are {', '.join(known)}")
         array = self._arrays[stored]
-        count = -(-self.num_draws // array.shard_draws)
-        result = np.empty((self.num_chains, self.num_draws, *array.shape))
-        for chain in range(self.num_chains):
-            for shard in range(count):
-                first = shard * array.shard_draws
-                content = array.read(chain, shard)[: self.num_draws - first]
-                result[chain, first : first + len(content)] = content.reshape(-1, *array.shape)
-        return result
+        count = self._marks[chain].draws
+        shards = [array.read(chain, shard) for shard in range(-(-count // array.shard_draws))]
+        joined = np.concatenate([np.empty((0, array.rows, array.width)), *shards])[:count]
+        return joined.reshape(count, *array.shape)
 
     def mean(self, name: str) -> Float64:  # (row, K)
         """Return the mean of all committed draws of ``rho`` or ``alpha``, whatever was stored of them."""

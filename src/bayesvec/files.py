@@ -21,7 +21,7 @@ from bayesvec.errors import RunError
 PARTIAL = ".partial"  # the ending of files that are not yet what their name says
 
 
-def checksum(data: bytes, before: int = 0) -> int:
+def checksum(data: bytes | npt.NDArray[np.uint8], before: int = 0) -> int:
     """Return the CRC-32C of ``data``, going on from that of what came ``before``."""
     return int(google_crc32c.extend(before, data))
 

@@ -189,7 +189,7 @@ class ChainRecorder:
                 self._block(name)[:rest] = array.read(self.chain, full)[:rest]
         moments = [name for name in saved if name.startswith(("mean_", "squares_"))]
         self._moments = {name: saved.pop(name) for name in moments}
-        return saved
+        return {name.removeprefix("state_"): array for name, array in saved.items()}
 
     def append(self, values: Mapping[str, npt.ArrayLike]) -> None:
         """Add one draw: ``rho`` and ``alpha`` (whether stored or not) and the statistics by name."""
@@ -217,9 +217,10 @@ class ChainRecorder:
             full, rest = divmod(self.draws, array.shard_draws)
             if rest and self.draws > self.mark.draws:
                 self._staged.write(array.shard(self.chain, full), array.parts(self._block(name)[:rest]))
+        named = {f"state_{name}": array for name, array in state.items()}
         generation = self.mark.generation + 1
         checkpoint = layout.checkpoint_file(self.folder, self.chain, generation)
-        self._staged.write(checkpoint, files.array_parts({**state, **self._moments}))
+        self._staged.write(checkpoint, files.array_parts({**named, **self._moments}))
         self._staged.commit()
         mark = Mark(sweep, self.draws, generation)
         files.write_json(layout.mark_file(self.folder, self.chain), mark._asdict())

@@ -108,18 +108,19 @@ class Array:
     ) -> npt.NDArray[Any]:  # (shard_draws, rows, width)
         """Read some rows of one shard, and only their chunks; every byte used is checked."""
         path = self.shard(chain, number)
-        wanted = np.arange(self.rows) if rows is None else rows
-        result = np.empty((self.shard_draws, len(wanted), self.width), self.stored)
         try:
             with open(path, "rb", buffering=0) as file:
                 where = self.num_chunks * (self.chunk_bytes + 4)
                 if os.pread(file.fileno(), len(self.index) + 1, where) != self.index:
                     raise RunError(f"{path} is damaged: its index of chunks is wrong", path=str(path))
-                chunk_of = wanted // self.chunk_rows
+                if rows is None:
+                    return self._all_rows(file.fileno(), path)
+                result = np.empty((self.shard_draws, len(rows), self.width), self.stored)
+                chunk_of = rows // self.chunk_rows
                 for chunk in np.unique(chunk_of):
                     here = np.flatnonzero(chunk_of == chunk)
                     content = self._chunk(file.fileno(), int(chunk), path)
-                    result[:, here] = content[:, wanted[here] - chunk * self.chunk_rows]
+                    result[:, here] = content[:, rows[here] - chunk * self.chunk_rows]
         except FileNotFoundError:
             message = f"{path} is missing: the run folder is damaged or only partly copied"
             raise RunError(message, path=str(path)) from None
@@ -129,12 +130,27 @@ class Array:
         size = self.chunk_bytes
         data = os.pread(descriptor, size + 4, chunk * (size + 4))
         if len(data) != size + 4 or checksum(data[:size]) != int.from_bytes(data[size:], "little"):
-            first = chunk * self.chunk_rows
-            last = min(first + self.chunk_rows, self.rows) - 1
-            message = f"{path} is damaged: the checksum of chunk {chunk} (rows {first} to {last}) is wrong"
-            raise RunError(message, path=str(path))
+            raise self._damaged(chunk, path)
         shape = (self.shard_draws, self.chunk_rows, self.width)
         return np.frombuffer(data, self.stored, count=size // self.stored.itemsize).reshape(shape)
+
+    def _all_rows(self, descriptor: int, path: Path) -> npt.NDArray[Any]:
+        """Read a whole shard at once, several times faster than chunk by chunk."""
+        size = self.chunk_bytes
+        data = np.empty((self.num_chunks, size + 4), np.uint8)
+        whole = os.preadv(descriptor, [data.data], 0) == data.nbytes
+        for chunk, part in enumerate(data):
+            if not whole or checksum(part[:size]) != int.from_bytes(part[size:].tobytes(), "little"):
+                raise self._damaged(chunk, path)
+        shape = (self.num_chunks, self.shard_draws, self.chunk_rows, self.width)
+        chunks = data[:, :size].view(self.stored).reshape(shape).swapaxes(0, 1)
+        return chunks.reshape(self.shard_draws, -1, self.width)[:, : self.rows]
+
+    def _damaged(self, chunk: int, path: Path) -> RunError:
+        first = chunk * self.chunk_rows
+        last = min(first + self.chunk_rows, self.rows) - 1
+        message = f"{path} is damaged: the checksum of chunk {chunk} (rows {first} to {last}) is wrong"
+        return RunError(message, path=str(path))
 
     def metadata(self, chains: int, draws: int) -> bytes:
         """Return the array's zarr.json for so many chains and draws."""

@@ -1,0 +1,77 @@
+"""What all chains begin with: the prior, a MAP, the anchors; found once and kept in the run folder."""
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec import files
+from bayesvec.counts import PairCounts
+from bayesvec.folder import Run
+from bayesvec.identify import AnchorChoice, choose_anchors
+from bayesvec.kernels import rng
+from bayesvec.priors import Prior, RowPrior, spherical
+
+MAP_ITERATIONS = 100  # enough for a start
+JITTER = 0.5  # spread of the starts around the MAP, in units of its entries' root mean square
+
+
+def find_begin(run: Run, counts: PairCounts, prior: "Prior", threads: int) -> dict[str, npt.NDArray[Any]]:
+    """Return the MAP and the anchors that the chains begin with, found once and kept."""
+    settings = run.settings
+    path = run.state_file("begin")
+    if path.exists():
+        return files.read_arrays(path)
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    fixed = settings.identify == "fixed"
+    if settings.init == "map" or fixed:
+        from bayesvec.samplers.map import find_map
+
+        limit = {} if fixed else {"max_iterations": MAP_ITERATIONS}
+        found = find_map(counts, prior, settings.dim, seed=settings.seed, threads=threads, **limit)
+        if fixed:
+            how = cast("AnchorChoice | list[int]", settings.anchors)
+            anchors = choose_anchors(found.alpha, how, seed=settings.seed)
+            arrays |= {"anchor_rows": anchors.rows, "anchor_values": anchors.values}
+        if settings.init == "map" and np.any(found.rho) and np.any(found.alpha):
+            arrays |= {"rho": found.rho, "alpha": found.alpha}
+    files.write(path, files.array_parts(arrays))
+    return arrays
+
+
+def jittered(begin: Mapping[str, npt.NDArray[Any]], seed: int, chain: int) -> dict[str, npt.NDArray[Any]]:
+    """Return the MAP with the chain's own noise: chains that agree later on have forgotten their start."""
+    key = rng.make_key(seed, rng.START, chain=chain)
+    result = {}
+    for row, side in enumerate(("rho", "alpha")):
+        noise = np.empty(begin[side].size)
+        rng.fill_normals(key, row, 0, noise)
+        size = np.sqrt(np.mean(np.square(begin[side], dtype=np.float64)))
+        result[side] = begin[side] + JITTER * size * noise.reshape(begin[side].shape)
+    return result
+
+
+def prior_arrays(prior: Prior) -> dict[str, npt.NDArray[Any]]:
+    """Return a prior as named arrays."""
+    return {
+        f"{side}_{name.name}": np.asarray(getattr(getattr(prior, side), name.name))
+        for side in ("rho", "alpha")
+        for name in dataclasses.fields(getattr(prior, side))
+    }
+
+
+def prior_fingerprint(prior: Prior) -> str:
+    """Return a hash of a prior: equal for equal priors."""
+    return hashlib.sha256(b"".join(files.array_parts(prior_arrays(prior)))).hexdigest()[:16]
+
+
+def load_prior(run: Run) -> Prior:
+    """Return the prior of a run."""
+    if run.settings.prior_precision is not None:
+        return spherical(run.settings.prior_precision)
+    kept = files.read_arrays(run.state_file("prior"))
+    sides = [RowPrior(kept[f"{side}_precision"], kept[f"{side}_mean"]) for side in ("rho", "alpha")]
+    return Prior(*sides)

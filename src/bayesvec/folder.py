@@ -1,0 +1,243 @@
+"""Take hold of a run folder: make a new one, or go on with one that is there."""
+
+import atexit
+import contextlib
+import platform
+import secrets
+import shlex
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from glob import escape
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import bayesvec
+from bayesvec import draws as layout
+from bayesvec import files, recorder
+from bayesvec.counts import PairCounts
+from bayesvec.errors import RunError
+from bayesvec.kernels import rng
+from bayesvec.settings import Settings, differences
+
+MONITORED = 50  # pairs of words whose cosines are watched
+
+
+@dataclass
+class Run:
+    """A run folder held for writing.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    manifest : dict
+        Its manifest.
+    lock : Lock
+        What keeps other processes out.
+    """
+
+    path: Path
+    manifest: dict[str, Any]
+    lock: files.Lock
+
+    @property
+    def settings(self) -> Settings:
+        """The run's settings."""
+        return Settings(**self.manifest["settings"])
+
+    def state_file(self, name: str) -> Path:
+        """Return the file of something that all chains share."""
+        return self.path / "state" / f"{name}.arrays"
+
+    def load_counts(self) -> PairCounts:
+        """Open the run's own copy of its counts; raise a `RunError` if they are not those it began with."""
+        from bayesvec.counts_store import open_counts
+
+        counts = open_counts(self.path / "counts", verify=True)
+        self.check_counts(counts)
+        return counts
+
+    def check_counts(self, counts: PairCounts) -> None:
+        """Raise a `RunError` if ``counts`` are not those the run began with."""
+        known = self.manifest["counts"]
+        if counts.fingerprint != known["fingerprint"]:
+            message = (
+                f"the counts have changed since {self.path} was begun "
+                f"({known['num_pairs']} pairs and fingerprint {known['fingerprint'][:8]} there, "
+                f"{counts.num_pairs} and {counts.fingerprint[:8]} here); give those or another folder"
+            )
+            raise RunError(message, path=str(self.path))
+
+    def check_settings(self, wanted: Mapping[str, Any]) -> None:
+        """Raise a `RunError` that says which ``wanted`` settings are not the run's (more draws may be)."""
+        found = differences(self.manifest["settings"], wanted)
+        if found:
+            message = f"{self.path} was begun with other settings: {'; '.join(found)}"
+            raise RunError(f"{message}; go on with its own or name another folder", path=str(self.path))
+
+    def extend(self, draws: int) -> None:
+        """Ask for more draws than the run was begun with."""
+        if draws > self.manifest["settings"]["draws"]:
+            self.manifest = recorder.extend(self.path, self.manifest, draws)
+
+
+def temporary_folder() -> Path:
+    """Return a name for a run that lives as long as this process."""
+    parent = Path(tempfile.mkdtemp(prefix="bayesvec-"))
+    atexit.register(shutil.rmtree, parent, ignore_errors=True)
+    return parent / "run"
+
+
+def exists(path: Path) -> bool:
+    """Whether there is a run at ``path``, finished or not."""
+    return (path / "manifest.json").exists()
+
+
+def check_free(path: Path, *, force: bool = False) -> None:
+    """Raise a `RunError` that says what to do unless a new run can be made at ``path``."""
+    if path.is_dir() and not any(path.iterdir()):
+        return
+    if not path.exists() and not path.is_symlink():
+        return
+    if not exists(path):
+        message = f"{path} exists and is no run; name another folder"
+        raise RunError(message, path=str(path))
+    if force:
+        return
+    there = layout.open_draws(path)
+    wanted = there.manifest["settings"]["draws"]
+    if there.finished:
+        message = f"{path} holds a finished run of {wanted} draws; extend it with --resume --draws N, "
+    else:
+        message = (
+            f"{path} holds an unfinished run ({there.num_draws} of {wanted} draws); go on with --resume, "
+        )
+    raise RunError(f"{message}replace it with --force, or name another folder", path=str(path))
+
+
+def resume(path: Path) -> Run:
+    """Take hold of a run that is there."""
+    layout.read_manifest(path)  # a wrong folder is left without a lock file
+    lock = files.Lock(path)
+    try:
+        return Run(path, layout.read_manifest(path), lock)
+    except BaseException:
+        lock.close()
+        raise
+
+
+def create(
+    path: Path, settings: Settings, counts: PairCounts, *, stats: Sequence[str], force: bool = False
+) -> Run:
+    """Make a new run; it appears under its name when it is whole.
+
+    Parameters
+    ----------
+    path : Path
+        The folder to make.
+    settings : Settings
+        Its settings.
+    counts : PairCounts
+        The data; the run keeps a copy.
+    stats : sequence of str
+        Numbers that the method tells of each sweep.
+    force : bool
+        Replace a run that is there.
+    """
+    check_free(path, force=force)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(path)
+    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
+    new.mkdir()
+    lock = files.Lock(new)
+    try:
+        counts.save(new / "counts")
+        manifest = _manifest(new, settings, counts, stats)
+        names = {"words": counts.words, "contexts": counts.contexts, "groups": counts.groups}
+        recorder.create(new, manifest, names)
+        if force and exists(path):
+            recorder.remove_run(path)
+        recorder.take_place(new, path)
+    except BaseException:
+        lock.close()
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    return Run(path, manifest, lock)
+
+
+def _manifest(folder: Path, settings: Settings, counts: PairCounts, stats: Sequence[str]) -> dict[str, Any]:
+    sizes = {"rho": counts.num_words, "alpha": counts.num_contexts}
+    stored = {"both": ("rho", "alpha"), "rho": ("rho",), "summary": ()}[settings.store]
+    monitored = monitored_pairs(counts.num_words, settings.seed)
+    arrays = recorder.plan_arrays(
+        folder,
+        sides={name: sizes[name] for name in stored},
+        dim=settings.dim,
+        stats=(*stats, "seconds"),
+        pairs=len(monitored),
+        draws=settings.draws,
+    )
+    return {
+        "format": layout.FORMAT,
+        "format_version": layout.FORMAT_VERSION,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {
+            "bayesvec": bayesvec.__version__,
+            "python": platform.python_version(),
+            **{package: version(package) for package in ("numpy", "scipy", "numba")},
+        },
+        "machine": platform.machine(),
+        "settings": settings.as_dict(),
+        "counts": {
+            "fingerprint": counts.fingerprint,
+            "num_words": counts.num_words,
+            "num_contexts": counts.num_contexts,
+            "num_pairs": counts.num_pairs,
+            "num_observations": counts.num_observations,
+            "recipe": dict(counts.recipe),
+        },
+        "arrays": recorder.described(arrays),
+        "monitored": monitored,
+    }
+
+
+def monitored_pairs(num_words: int, seed: int) -> list[tuple[int, int]]:
+    """Choose some pairs of different words at random, each pair once."""
+    pairs: dict[tuple[int, int], None] = {}
+    wanted = min(MONITORED, num_words * (num_words - 1) // 2)
+    key = rng.make_key(seed, rng.START, sweep=1)  # sweep 0 is for the chains' starts
+    block = 0
+    while len(pairs) < wanted:
+        first, second = (int(u * num_words) for u in rng.uniforms(key, 0, block))
+        block += 1
+        if first != second:
+            pairs[min(first, second), max(first, second)] = None
+    return list(pairs)
+
+
+def cosines(rho: np.ndarray[Any, np.dtype[Any]], pairs: Sequence[tuple[int, int]]) -> np.ndarray[Any, Any]:
+    """Return the cosines of some pairs of rows; NaN where a row is zero."""
+    first, second = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
+    x, y = rho[first].astype(np.float64), rho[second].astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((x * y).sum(1) / np.sqrt((x * x).sum(1) * (y * y).sum(1)))
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what a process that was killed while it made this folder left beside it."""
+    for left in path.parent.glob(f".{escape(path.name)}.*.new"):
+        with contextlib.suppress(RunError, OSError):
+            files.Lock(left).close()
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def command(path: Path, draws: int | None = None) -> str:
+    """Return the command that goes on with a run."""
+    more = "" if draws is None else f" --draws {draws}"
+    return f"bayesvec fit --resume --out {shlex.quote(str(path))}{more}"

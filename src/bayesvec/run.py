@@ -1,0 +1,285 @@
+"""The only loop: chains side by side or one after another, warm-up, thinning, checkpoints, going on.
+
+A sampler is a module with ``Options``, ``State`` (a NamedTuple with rho and alpha), ``Info`` (a NamedTuple of
+numbers), ``prepare``, ``start`` and ``sweep``. The state after a sweep is a function of the state before and
+the sweep's number, so a chain that goes on from a checkpoint draws what it would have drawn.
+"""
+
+import errno
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from bayesvec import files, folder
+from bayesvec.begin import prior_arrays, prior_fingerprint
+from bayesvec.chain import Work
+from bayesvec.counts import PairCounts
+from bayesvec.display import ChainProgress, show
+from bayesvec.errors import OptionError, RunError
+from bayesvec.folder import Run
+from bayesvec.parallel import default_threads
+from bayesvec.settings import Settings, method_options
+
+if TYPE_CHECKING:
+    from bayesvec.posterior import Posterior
+    from bayesvec.priors import Prior
+
+METHODS = {"gibbs": "bayesvec.samplers.gibbs"}
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user stopped a run; its draws so far are committed, and the message says how to go on."""
+
+
+def fit(
+    counts: PairCounts | str | os.PathLike[str],
+    dim: int = 50,
+    *,
+    method: str = "gibbs",
+    chains: int = 2,
+    draws: int = 500,
+    warmup: int = 500,
+    prior_precision: float = 1.0,
+    identify: str = "procrustes",
+    seed: int = 1,
+    out: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    progress: bool = True,
+    init: str = "map",
+    prior: "Prior | None" = None,
+    anchors: str | Sequence[int] = "qr",
+    thin: int = 1,
+    store: str = "both",
+    inner_steps: int = 1,
+    restart: bool = False,
+    orbit: bool = True,
+    options: Mapping[str, Any] | None = None,
+    resume: bool = False,
+    force: bool = False,
+) -> "Posterior":
+    """Draw from the posterior of the vectors given counts, into a run folder that survives a crash.
+
+    Parameters
+    ----------
+    counts : PairCounts or path
+        The data, or where it is saved.
+    dim : int
+        Length of a vector, K.
+    method : str
+        The sampler.
+    chains, draws, warmup : int
+        Chains, stored draws of each, and sweeps of each before the first of them.
+    prior_precision : float
+        Precision (not standard deviation) of every coordinate under the spherical prior.
+    identify : {"procrustes", "fixed", "none"}
+        Turn every draw to one reference; keep K context rows at their MAP; or store raw draws.
+    seed : int
+        Decides every random number.
+    out : path, optional
+        The run folder; without one it lives as long as this process.
+    threads : int, optional
+        Threads in all; as many as there are processors if not given. The draws do not depend on it.
+    progress : bool
+        Show how far it is, on standard error.
+    init : {"map", "random"}
+        Begin near a short MAP, or at random.
+    prior : Prior, optional
+        Another prior than the spherical one.
+    anchors : {"qr", "last", "first", "random"} or sequence of int
+        Which context rows stay, with ``identify="fixed"``.
+    thin : int
+        Sweeps between stored draws.
+    store : {"both", "rho", "summary"}
+        Keep draws of both sides, of the words' only, or only mean and variance (always kept).
+    inner_steps, restart, orbit
+        Options of the Gibbs sampler, see `bayesvec.samplers.gibbs.Options`.
+    options : Mapping, optional
+        Options of another method.
+    resume : bool
+        Go on with the run in ``out`` if there is one; a larger ``draws`` extends it.
+    force : bool
+        Replace a run that is in ``out``.
+
+    Returns
+    -------
+    Posterior
+    """
+    data = _counts(counts)
+    usual = {"inner_steps": 1, "restart": False, "orbit": True}
+    asked = {"inner_steps": inner_steps, "restart": restart, "orbit": orbit}
+    given = {name: value for name, value in asked.items() if value != usual[name]} | dict(options or {})
+    settings = Settings(
+        dim=dim,
+        method=method,
+        chains=chains,
+        draws=draws,
+        warmup=warmup,
+        thin=thin,
+        seed=seed,
+        identify=identify,
+        anchors=anchors if isinstance(anchors, str) else list(anchors),
+        init=init,
+        store=store,
+        prior_precision=prior_precision if prior is None else None,
+        prior=None if prior is None else prior_fingerprint(prior),
+        options=method_options(_module(method), method, given),
+    )
+    _check_dim(settings, data)
+    path = folder.temporary_folder() if out is None else Path(out)
+    if resume and folder.exists(path):
+        return go_on(path, wanted=settings.as_dict(), counts=data, threads=threads, progress=progress)
+    with _clear_errors(path):
+        run = folder.create(path, settings, data, stats=_module(method).Info._fields, force=force)
+        try:
+            if prior is not None:
+                files.write(run.state_file("prior"), files.array_parts(prior_arrays(prior)))
+            return _finish(run, data, threads=threads, progress=progress)
+        finally:
+            run.lock.close()
+
+
+def go_on(
+    path: str | os.PathLike[str],
+    *,
+    wanted: Mapping[str, Any] | None = None,
+    counts: PairCounts | str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    progress: bool = True,
+) -> "Posterior":
+    """Go on with a run that was interrupted, or extend one that is finished; all it needs is in its folder.
+
+    Parameters
+    ----------
+    path : path
+        The run folder.
+    wanted : Mapping, optional
+        Settings that the run must have; a larger ``draws`` extends it.
+    counts : PairCounts or path, optional
+        Counts that must be the run's.
+    threads : int, optional
+        Threads in all.
+    progress : bool
+        Show how far it is.
+    """
+    expected = dict(wanted or {})
+    with _clear_errors(Path(path)):
+        run = folder.resume(Path(path))
+        try:
+            run.check_settings(expected)
+            if counts is not None:
+                run.check_counts(_counts(counts))
+            run.extend(expected.get("draws", 0))
+            return _finish(run, run.load_counts(), threads=threads, progress=progress)
+        finally:
+            run.lock.close()
+
+
+def _finish(run: Run, counts: PairCounts, *, threads: int | None, progress: bool) -> "Posterior":
+    """Run all chains to their end and open what they have drawn."""
+    from bayesvec.posterior import open_posterior
+
+    total = default_threads() if threads is None else threads
+    if total < 1:
+        raise OptionError(f"threads is {total}; it must be 1 or more")
+    settings = run.settings
+    module = _module(settings.method)
+    # More BLAS threads inside the threads over rows only get into each other's way, and change the last bits.
+    chains = [ChainProgress(chain, settings) for chain in range(settings.chains)]
+    with threadpool_limits(limits=1, user_api="blas"):
+        work = Work(run, counts, module, total)
+        with _stop_on_signal(work.stop), show(settings, chains, enabled=progress) as display:
+            _run_chains(work, chains, display.update, total)
+            display.update(final=True)
+    if not all(chain.done for chain in chains):
+        raise KeyboardInterrupt
+    return open_posterior(run.path)
+
+
+def _run_chains(work: Work, chains: list[ChainProgress], update: Callable[[], None], total: int) -> None:
+    """Share the threads out between the chains; more chains than threads wait for their turn."""
+    workers = min(len(chains), total)
+    share, rest = divmod(total, workers)
+    with ThreadPoolExecutor(workers, thread_name_prefix="chain") as pool:
+        futures: list[Future[None]] = [
+            pool.submit(work.run_chain, progress, share + (progress.chain % workers < rest))
+            for progress in chains
+        ]
+        try:
+            while wait(futures, timeout=0.2).not_done:
+                update()
+                if any(future.done() and future.exception() for future in futures):
+                    work.stop.set()  # what the other chains have is committed before the error is told
+        finally:
+            work.stop.set()
+    for future in futures:
+        future.result()
+
+
+def _module(method: str) -> ModuleType:
+    if method not in METHODS:
+        raise OptionError(f"method is {method!r}; it must be one of {', '.join(METHODS)}")
+    return import_module(METHODS[method])
+
+
+def _counts(counts: PairCounts | str | os.PathLike[str]) -> PairCounts:
+    if isinstance(counts, PairCounts):
+        return counts
+    from bayesvec.counts_store import open_counts
+
+    return open_counts(counts)
+
+
+def _check_dim(settings: Settings, counts: PairCounts) -> None:
+    if settings.identify == "fixed" and settings.dim > counts.num_contexts:
+        raise OptionError(
+            f"dim is {settings.dim} but there are {counts.num_contexts} contexts; identify='fixed' needs "
+            f"dim <= {counts.num_contexts}: take a smaller dim or identify='procrustes'"
+        )
+
+
+@contextmanager
+def _stop_on_signal(stop: threading.Event) -> Iterator[None]:
+    """Turn Ctrl-C and a request to end into an event; a second Ctrl-C raises as usual."""
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if stop.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        stop.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _clear_errors(path: Path) -> Iterator[None]:
+    """Say what to do after a full disk, Ctrl-C and the like."""
+    try:
+        yield
+    except KeyboardInterrupt as stopped:
+        message = f"stopped; all committed draws are safe. Go on with: {folder.command(path)}"
+        raise Interrupted(message if folder.exists(path) else "stopped before the run was begun") from stopped
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        problem = f"{'the disk is full' if full else 'reading or writing failed'} ({error.strerror or error})"
+        if not folder.exists(path):
+            message = f"{problem}: the run {path} could not be begun; choose another place"
+        else:
+            remedy = f"{'make room' if full else 'mend it'} and go on with: {folder.command(path)}"
+            message = f"{problem} at {path}; all committed draws are safe; {remedy}"
+        raise RunError(message, path=str(path)) from error

@@ -1,0 +1,128 @@
+"""The settings of a run: checked when they are given, kept in its manifest, compared when it goes on."""
+
+import math
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from types import ModuleType
+from typing import Any
+
+from bayesvec.errors import OptionError
+
+CHOICES = {
+    "identify": ("procrustes", "fixed", "none"),
+    "init": ("map", "random"),
+    "store": ("both", "rho", "summary"),
+}
+LEAST = {"dim": 1, "chains": 1, "draws": 1, "thin": 1, "warmup": 0, "seed": 0}
+ANCHORS = ("qr", "last", "first", "random")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides what a run draws.
+
+    Attributes
+    ----------
+    dim, method, chains, draws, warmup, thin, seed, identify, anchors, init, store
+        As in `fit`.
+    prior_precision : float or None
+        Precision of the spherical prior; None if another prior was given.
+    prior : str or None
+        Fingerprint of that other prior.
+    options : dict
+        Options of the method, all of them.
+    """
+
+    dim: int = 50
+    method: str = "gibbs"
+    chains: int = 2
+    draws: int = 500
+    warmup: int = 500
+    thin: int = 1
+    seed: int = 1
+    identify: str = "procrustes"
+    anchors: str | list[int] = "qr"
+    init: str = "map"
+    store: str = "both"
+    prior_precision: float | None = 1.0
+    prior: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, least in LEAST.items():
+            object.__setattr__(self, name, _whole(name, getattr(self, name), least))
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise OptionError(
+                    f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}"
+                )
+        if isinstance(self.anchors, str):
+            if self.anchors not in ANCHORS:
+                raise OptionError(
+                    f"anchors is {self.anchors!r}; it must be one of {', '.join(ANCHORS)}, or rows"
+                )
+        else:
+            object.__setattr__(self, "anchors", [_whole("anchors", row, 0) for row in self.anchors])
+        if self.prior_precision is not None:
+            object.__setattr__(self, "prior_precision", _positive("prior_precision", self.prior_precision))
+        if self.seed >= 2**64:
+            raise OptionError(f"seed is {self.seed}; it must be from 0 to 2**64 - 1")
+        if self.chains >= 2**24 or self.sweeps >= 2**32:
+            raise OptionError(f"{self.chains} chains of {self.sweeps} sweeps are too many; ask for fewer")
+
+    @property
+    def sweeps(self) -> int:
+        """Sweeps of each chain, warm-up included."""
+        return self.warmup + self.draws * self.thin
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the settings as plain values."""
+        return asdict(self)
+
+
+def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    """Say which of the ``wanted`` settings are not those of the run; more draws are no difference."""
+    found = []
+    for name, value in wanted.items():
+        before = stored.get(name)
+        if isinstance(value, Mapping) and isinstance(before, Mapping):
+            found += differences(before, value)
+        elif before != value and not (name == "draws" and value > stored["draws"]):
+            found.append(f"{name} is {_shown(before)} there and {_shown(value)} here")
+    return found
+
+
+def method_options(module: ModuleType, method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options of a method, the ``given`` ones in place of the defaults."""
+    known = [option.name for option in fields(module.Options)]
+    for name in given:
+        if name not in known:
+            raise OptionError(f"method {method} has no option {name}; it has {', '.join(known) or 'none'}")
+    return asdict(module.Options(**given))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 5:
+        return f"[{value[0]}, {value[1]}, ... {len(value)} rows]"
+    return "not given" if value is None else str(value)
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise OptionError(f"{name} is {value!r}; it must be a whole number, {least} or more") from None
+    if number < least:
+        raise OptionError(f"{name} is {number}; it must be {least} or more")
+    return number
+
+
+def _positive(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not (number > 0.0 and math.isfinite(number)):
+        raise OptionError(f"{name} is {value}; it must be a positive number")
+    return number
