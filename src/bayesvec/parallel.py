@@ -67,7 +67,9 @@ class Threads:
 
     def chunks(self, cost: npt.ArrayLike) -> list[tuple[int, int]]:
         """Return the chunks that suit this number of threads: one if there is nothing to share."""
-        return chunks_by_cost(cost, 1 if self.count == 1 else CHUNKS_PER_THREAD * self.count)
+        if self.count == 1:
+            return [(0, len(np.asarray(cost)))]
+        return chunks_by_cost(cost, CHUNKS_PER_THREAD * self.count)
 
     def run(self, work: Callable[[int, int, int], None], chunks: list[tuple[int, int]]) -> None:
         """Call ``work(first, last, thread)`` for every chunk and raise what any of them raised."""

@@ -1,0 +1,158 @@
+r"""Identification: which of the many equivalent embeddings a draw is stored as.
+
+The likelihood sees only the products :math:`\rho_w^\top \alpha_v`; a spherical prior leaves the rotations.
+Either every draw is turned to one reference after it was drawn freely (``procrustes``), or K context rows
+stay fixed at their MAP values (``fixed``, the paper's section 2), or nothing is done (``none``).
+"""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import OptionError
+
+Identification = Literal["procrustes", "fixed", "none"]
+AnchorChoice = Literal["qr", "last", "first", "random"]
+Array = npt.NDArray[np.floating]
+
+# Rows that span fewer than K directions cannot hold an embedding; below this share of the largest singular
+# value a direction counts as missing.
+_RANK_TOLERANCE = 1e-6
+
+
+class Anchors(NamedTuple):
+    """Context rows that stay at given values."""
+
+    rows: npt.NDArray[np.int64]  # (K,)
+    values: npt.NDArray[np.float64]  # (K, K), invertible
+
+
+class Reference(NamedTuple):
+    """What stored draws are turned to."""
+
+    rho: npt.NDArray[np.float64]  # (R, K)
+    alpha: npt.NDArray[np.float64]  # (C, K)
+
+
+def turn(rho: Array, alpha: Array, reference: Reference) -> npt.NDArray[np.float64]:
+    r"""Return the orthogonal O that minimises :math:`\|\rho O - \rho^*\|^2 + \|\alpha O - \alpha^*\|^2`.
+
+    With :math:`\rho^\top\rho^* + \alpha^\top\alpha^* = U S V^\top` it is :math:`U V^\top` (Schönemann 1966).
+    """
+    cross = rho.T @ reference.rho.astype(rho.dtype) + alpha.T @ reference.alpha.astype(alpha.dtype)
+    left, _, right = np.linalg.svd(cross.astype(np.float64))
+    rotation: npt.NDArray[np.float64] = left @ right
+    return rotation
+
+
+def align(rho: Array, alpha: Array, reference: Reference) -> tuple[Array, Array]:
+    """Turn both sides by the one orthogonal matrix that brings them closest to the reference."""
+    rotation = turn(rho, alpha, reference).astype(rho.dtype)
+    return rho @ rotation, alpha @ rotation
+
+
+def settle_reference(states: Sequence[tuple[Array, Array]], rounds: int = 3) -> Reference:
+    """Return the mean of a few draws after turning them to each other, its axes sorted by size.
+
+    Parameters
+    ----------
+    states : sequence of (rho, alpha)
+        Late warm-up states of one chain, the last one first used as the reference.
+    rounds : int, optional
+        How often all are turned to their mean.
+    """
+    if not states:
+        raise ValueError("settle_reference needs at least one state")
+    reference = Reference(*(np.asarray(side, dtype=np.float64) for side in states[-1]))
+    for _ in range(rounds):
+        total = [np.zeros_like(side) for side in reference]
+        for rho, alpha in states:
+            for sum_, side in zip(total, align(rho, alpha, reference), strict=True):
+                sum_ += side
+        reference = Reference(*(sum_ / len(states) for sum_ in total))
+    return _principal(reference)
+
+
+def _principal(reference: Reference) -> Reference:
+    """Turn a reference to its principal axes, largest first; on each, the largest entry is positive."""
+    stacked = np.vstack(reference)
+    _, _, axes = np.linalg.svd(stacked, full_matrices=False)
+    turned = stacked @ axes.T
+    largest = turned[np.argmax(np.abs(turned), axis=0), np.arange(turned.shape[1])]
+    turned *= np.where(largest < 0, -1.0, 1.0)
+    return Reference(turned[: len(reference.rho)], turned[len(reference.rho) :])
+
+
+def choose_anchors(
+    alpha: npt.NDArray[np.float64], how: AnchorChoice | Sequence[int] = "qr", *, seed: int = 0
+) -> Anchors:
+    """Choose the K context rows to fix, at their values in ``alpha``.
+
+    Parameters
+    ----------
+    alpha : ndarray, shape (C, K)
+        Context vectors of the MAP.
+    how : {"qr", "last", "first", "random"} or sequence of int, optional
+        The rows that a pivoted QR picks (well conditioned), the last K (the paper's), the first K, K at
+        random, or the rows themselves.
+    seed : int, optional
+        For ``random``.
+    """
+    size, dim = alpha.shape
+    if dim > size:
+        raise OptionError(
+            f"dim is {dim} but there are {size} contexts; identify='fixed' needs dim <= {size}: "
+            "take a smaller dim or identify='procrustes'"
+        )
+    rows = _anchor_rows(alpha, how, seed)
+    values = alpha[rows].astype(np.float64)
+    singular = np.linalg.svd(values, compute_uv=False)
+    if not singular[-1] > _RANK_TOLERANCE * max(1.0, singular[0]):
+        rank = int((singular > _RANK_TOLERANCE * max(1.0, singular[0])).sum())
+        raise OptionError(
+            f"the MAP of the {dim} anchor contexts spans only {rank} of {dim} directions (with little data "
+            "the MAP is zero), so they cannot identify the model; use identify='procrustes', a smaller dim "
+            "or more data"
+        )
+    return Anchors(rows, values)
+
+
+def _anchor_rows(
+    alpha: npt.NDArray[np.float64], how: AnchorChoice | Sequence[int], seed: int
+) -> npt.NDArray[np.int64]:
+    size, dim = alpha.shape
+    if how == "qr":
+        from scipy.linalg import qr
+
+        return np.sort(qr(alpha.T, mode="r", pivoting=True)[1][:dim]).astype(np.int64)
+    if how == "last":
+        return np.arange(size - dim, size)
+    if how == "first":
+        return np.arange(dim)
+    if how == "random":
+        # One generator used once: the rows depend on the seed alone.
+        return np.sort(np.random.Generator(np.random.Philox(seed)).permutation(size)[:dim]).astype(np.int64)
+    if isinstance(how, str):
+        raise OptionError(
+            f"anchors is {how!r}; it must be one of {', '.join(get_args(AnchorChoice))}, or rows"
+        )
+    rows = np.asarray(how)
+    if rows.dtype.kind not in "iu" or len(set(rows.tolist())) != dim or len(rows) != dim:
+        raise OptionError(f"anchors must be {dim} different context rows, got {list(how)}")
+    if rows.min() < 0 or rows.max() >= size:
+        raise OptionError(f"anchors must be rows from 0 to {size - 1}, got {list(how)}")
+    return rows.astype(np.int64)
+
+
+def to_gauge(rho: Array, alpha: Array, anchors: Anchors) -> tuple[Array, Array]:
+    r"""Map an embedding to the one of equal likelihood with the anchor rows at their values (Proposition 1).
+
+    With :math:`A = \hat\alpha_I^{-1} M`: :math:`\alpha = \hat\alpha A`, :math:`\rho = \hat\rho A^{-\top}`.
+    """
+    at_anchors = alpha[anchors.rows]
+    if np.linalg.matrix_rank(at_anchors) < len(at_anchors):
+        raise OptionError("the anchor rows of this embedding are not invertible; choose other anchors")
+    change = np.linalg.solve(at_anchors, anchors.values)  # A
+    return np.linalg.solve(change, rho.T).T, alpha @ change

@@ -1,0 +1,308 @@
+r"""The row update: redraw rows of one side given the other side, in place.
+
+Given :math:`\omega_v \sim PG(n_v, \eta_v)` the row is Gaussian (Polson, Scott & Windle 2013, sec. 3.1):
+
+.. math:: Q = \Lambda + \sum_v \omega_v \alpha_v \alpha_v^\top, \quad
+          b = \Lambda\mu + \sum_v \kappa_v \alpha_v, \quad x \sim N(Q^{-1} b, Q^{-1}).
+
+The other side's rows are gathered in panels that stay in the cache. On the way in each gives its
+:math:`\eta` and its share of b; scaled by :math:`\sqrt\omega`, the panel gives its share of Q.
+A row with few pairs is drawn in the dimension of its data instead (Bhattacharya, Chakraborty & Mallick 2016).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.counts import Side
+from bayesvec.kernels.compiled import compiled
+from bayesvec.kernels.dense import add_gram, factor, solve_factor
+from bayesvec.kernels.logistic import exp_negative, log1p_unit
+from bayesvec.kernels.polyagamma import fill_polyagamma
+from bayesvec.kernels.polyagamma_tables import Tables
+from bayesvec.kernels.rng import Key, fill_normals
+from bayesvec.kernels.vector import dot_rows, padded, take_row
+from bayesvec.priors import RowPrior
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+
+SEGMENT = 1 << 14  # pairs after which a row's sums are cut, so that threads can share a huge row
+
+# Blocks of a row's random bits: its pairs from 0 on, then the normals of each inner step, then a restart.
+_NORMALS = 1 << 31
+_NORMALS_STEP = 1 << 20
+_RESTART = 3 << 30
+
+
+class RowSide(NamedTuple):
+    """One side's data and prior, as the kernels take them."""
+
+    indptr: npt.NDArray[np.int64]  # (rows + 1,)
+    other: npt.NDArray[np.int32]  # (pairs,)
+    n: npt.NDArray[np.int32]  # (pairs,) n+ + n-
+    kappa: Float32  # (pairs,) n+ - n / 2
+    precision: Float64  # (rows, K) diagonal of each row's prior precision
+    shift: Float64  # (rows, K) precision * mean
+    fixed: npt.NDArray[np.bool_]  # (rows,) rows that stay as they are (anchors)
+
+
+class Work(NamedTuple):
+    """What one thread needs to redraw a row; P pairs share a panel."""
+
+    dim: int  # K
+    panel: Float32  # (P, padded K) the other side's rows
+    eta: Float32  # (P,)
+    omega: Float32  # (P,) and then its root
+    share: Float32  # (padded K,) a panel's share of b
+    gram: Float64  # (padded K, padded (K + 1)) Q, with b in column K
+    few: Float32  # (K * padded K,) the scaled rows of a row with few pairs, transposed
+    noise: Float64  # (2 K,)
+    x: Float64  # (padded (K + 1),)
+
+
+def make_side(side: Side, prior: RowPrior, dim: int, fixed: npt.NDArray[np.bool_]) -> RowSide:
+    """Return one side of the counts with its prior, laid out for the kernels."""
+    rows = len(fixed)
+    n = side.n_pos + side.n_neg
+    return RowSide(
+        indptr=np.asarray(side.indptr),
+        other=np.asarray(side.other),
+        n=n,
+        kappa=(side.n_pos - 0.5 * n).astype(np.float32),
+        precision=np.array(prior.precision_rows(rows, dim)),
+        shift=np.array(prior.shift_rows(rows, dim)),
+        fixed=fixed,
+    )
+
+
+def make_work(dim: int) -> Work:
+    """Return the scratch of one thread; a panel is about 24 kB, most of a processor's first cache."""
+    width = padded(dim)
+    size = min(256, max(32, 6144 // width // 32 * 32))
+    return Work(
+        dim=dim,
+        panel=np.zeros((size, width), dtype=np.float32),
+        eta=np.zeros(size, dtype=np.float32),
+        omega=np.zeros(size, dtype=np.float32),
+        share=np.zeros(width, dtype=np.float32),
+        gram=np.zeros((width, padded(dim + 1))),
+        few=np.zeros(dim * width, dtype=np.float32),
+        noise=np.zeros(2 * dim),
+        x=np.zeros(padded(dim + 1)),
+    )
+
+
+@compiled
+def _fill_panel(
+    row: int,
+    start: int,
+    count: int,
+    index: int,
+    side: RowSide,
+    x: Float32,
+    other: Float32,
+    key: Key,
+    tables: Tables,
+    work: Work,
+) -> None:
+    """Gather ``count`` pairs of a row from ``start`` on, draw their omega, scale each by its root.
+
+    Leaves the scaled rows in ``work.panel``, the roots in ``work.omega``, the sum of kappa * alpha in
+    ``work.share``. ``index`` is where the pairs stand in the row's random bits.
+    """
+    panel, eta, omega, share = work.panel, work.eta, work.omega, work.share
+    share[:] = 0.0
+    for p in range(count):
+        eta[p] = take_row(other, side.other[start + p], panel, p, x, share, side.kappa[start + p])
+    fill_polyagamma(side.n[start : start + count], eta[:count], key, row, index, tables, omega[:count])
+    for p in range(count):
+        omega[p] = math.sqrt(omega[p])
+        for k in range(panel.shape[1]):
+            panel[p, k] *= omega[p]
+
+
+@compiled
+def add_pairs(
+    row: int,
+    first: int,
+    last: int,
+    index: int,
+    side: RowSide,
+    x: Float32,
+    other: Float32,
+    key: Key,
+    tables: Tables,
+    work: Work,
+    gram: Float64,
+) -> None:
+    """Draw omega of the pairs ``first`` to ``last`` of a row and add their shares of Q and b to ``gram``."""
+    for start in range(first, last, len(work.panel)):
+        count = min(len(work.panel), last - start)
+        _fill_panel(row, start, count, index + start - first, side, x, other, key, tables, work)
+        add_gram(work.panel, count, work.dim, gram)
+        for k in range(work.dim):
+            gram[k, work.dim] += work.share[k]
+
+
+@compiled
+def draw_many(row: int, step: int, side: RowSide, key: Key, work: Work, gram: Float64, x: Float32) -> bool:
+    """Draw a row from N(Q^-1 b, Q^-1) given the data's share of both in ``gram``; False if that breaks down.
+
+    With Q = U^T U the draw is U^-1 (U^-T b + noise).
+    """
+    dim = work.dim
+    for k in range(dim):
+        gram[k, k] += side.precision[row, k]
+        gram[k, dim] += side.shift[row, k]
+    if not factor(gram, dim):
+        return False
+    noise = work.noise[:dim]
+    fill_normals(key, row, _NORMALS + step * _NORMALS_STEP, noise)
+    for k in range(dim):
+        noise[k] += gram[k, dim]
+    solve_factor(gram, dim, noise, work.x)
+    finite = True
+    for k in range(dim):
+        x[k] = work.x[k]
+        finite &= math.isfinite(work.x[k])
+    return finite
+
+
+@compiled
+def _draw_few(
+    row: int,
+    first: int,
+    count: int,
+    index: int,
+    step: int,
+    side: RowSide,
+    x: Float32,
+    other: Float32,
+    key: Key,
+    tables: Tables,
+    work: Work,
+) -> bool:
+    r"""Draw a row of m = ``count`` pairs, fewer than K, by a system of size m; False if that breaks down.
+
+    With :math:`S = \Omega^{1/2} A` (m, K), :math:`y = \Omega^{-1/2} \kappa`,
+    :math:`u \sim N(\mu, \Lambda^{-1})` and :math:`\delta \sim N(0, I)`: solve
+    :math:`(I + S \Lambda^{-1} S^\top) w = y - S u - \delta`; the draw is :math:`u + \Lambda^{-1} S^\top w`.
+    """
+    dim = work.dim
+    width = padded_count(count)
+    scaled = work.few[: dim * width].reshape(dim, width)  # Lambda^-1/2 S^T
+    system = work.gram.ravel()[: width * padded_count(count + 1)].reshape(width, padded_count(count + 1))
+    noise = work.noise[: dim + count]
+    precision = side.precision[row]
+    fill_normals(key, row, _NORMALS + step * _NORMALS_STEP, noise)
+    for k in range(dim):
+        noise[k] = side.shift[row, k] / precision[k] + noise[k] / math.sqrt(precision[k])  # u
+    scaled[:] = 0.0
+    system[:] = 0.0
+    for start in range(0, count, len(work.panel)):
+        size = min(len(work.panel), count - start)
+        _fill_panel(row, first + start, size, index + start, side, x, other, key, tables, work)
+        for p in range(size):
+            right = side.kappa[first + start + p] / work.omega[p] - noise[dim + start + p]
+            for k in range(dim):
+                right -= work.panel[p, k] * noise[k]
+                scaled[k, start + p] = work.panel[p, k] / math.sqrt(precision[k])
+            system[start + p, count] = right
+    add_gram(scaled, dim, count, system)
+    for p in range(count):
+        system[p, p] += 1.0
+    if not factor(system, count):
+        return False
+    solution = work.x[: system.shape[1]]
+    solve_factor(system, count, system[:, count].copy(), solution)
+    finite = True
+    for k in range(dim):
+        value = noise[k]
+        for p in range(count):
+            value += scaled[k, p] * solution[p] / math.sqrt(precision[k])
+        x[k] = value
+        finite &= math.isfinite(value)
+    return finite
+
+
+@compiled
+def padded_count(count: int) -> int:
+    """Return ``count`` rounded up to whole vectors."""
+    return (count + 7) // 8 * 8
+
+
+@compiled
+def restart_row(row: int, key: Key, work: Work, x: Float32) -> None:
+    """Put N(0, 1/K) into ``x``: the first line of the paper's inner loop."""
+    noise = work.noise[: work.dim]
+    fill_normals(key, row, _RESTART, noise)
+    for k in range(work.dim):
+        x[k] = noise[k] / math.sqrt(work.dim)
+
+
+@compiled
+def redraw_rows(
+    first: int,
+    last: int,
+    side: RowSide,
+    rows: Float32,
+    other: Float32,
+    inner_steps: int,
+    restart: bool,
+    key: Key,
+    tables: Tables,
+    work: Work,
+) -> int:
+    """Redraw ``rows[first:last]`` given ``other`` in place; return -1, or the row at which Q broke down.
+
+    Rows of more than one segment are left to the caller, who may share them between threads.
+    """
+    for row in range(first, last):
+        start, stop = side.indptr[row], side.indptr[row + 1]
+        count = stop - start
+        if side.fixed[row] or count > SEGMENT:
+            continue
+        x = rows[row]
+        if restart:
+            restart_row(row, key, work, x)
+        for step in range(inner_steps):
+            index = step * count
+            if 2 * count <= work.dim:
+                fine = _draw_few(row, start, count, index, step, side, x, other, key, tables, work)
+            else:
+                work.gram[:] = 0.0
+                add_pairs(row, start, stop, index, side, x, other, key, tables, work, work.gram)
+                fine = draw_many(row, step, side, key, work, work.gram, x)
+            if not fine:
+                return row
+    return -1
+
+
+@compiled
+def log_posterior_rows(
+    first: int, last: int, side: RowSide, rows: Float32, other: Float32, data: bool, work: Work, out: Float64
+) -> None:
+    r"""Put each row's share of the log posterior into ``out``: its prior and, if ``data``, its pairs.
+
+    The prior is relative to its value at zero; a pair gives
+    :math:`n^+ \log s(\eta) + n^- \log s(-\eta) = \kappa\eta - n\,(|\eta|/2 + \log(1 + e^{-|\eta|}))`.
+    """
+    eta = work.eta
+    for row in range(first, last):
+        total = 0.0
+        for k in range(work.dim):
+            x = float(rows[row, k])
+            total += x * (side.shift[row, k] - 0.5 * side.precision[row, k] * x)
+        stop = side.indptr[row + 1] if data else side.indptr[row]
+        for start in range(side.indptr[row], stop, len(eta)):
+            count = min(len(eta), stop - start)
+            for p in range(count):
+                eta[p] = dot_rows(rows, row, other, side.other[start + p])
+            for p in range(count):
+                value = float(eta[p])
+                far = log1p_unit(exp_negative(-abs(value)))
+                total += side.kappa[start + p] * value - side.n[start + p] * (0.5 * abs(value) + far)
+        out[row] = total

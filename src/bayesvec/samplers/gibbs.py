@@ -1,0 +1,291 @@
+"""The Gibbs sampler: every row of rho given alpha, every row of alpha given rho, then a move along the orbit.
+
+Each row is a logistic regression on the other side's vectors; Polya-Gamma variables make it Gaussian
+(kernels/rows.py). The chain goes on from the current value of a row: one inner step is then exact. To restart
+a row from N(0, 1/K) and take S steps, as the paper's Algorithm 1 does, is biased; it is here to reproduce it.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.counts import PairCounts
+from bayesvec.errors import NumericalError, OptionError
+from bayesvec.identify import Anchors
+from bayesvec.kernels import rng
+from bayesvec.kernels.orbit import move_along_orbit
+from bayesvec.kernels.polyagamma_tables import Tables, load_tables
+from bayesvec.kernels.rows import (
+    SEGMENT,
+    RowSide,
+    Work,
+    add_pairs,
+    draw_many,
+    log_posterior_rows,
+    make_side,
+    make_work,
+    redraw_rows,
+    restart_row,
+)
+from bayesvec.kernels.vector import padded
+from bayesvec.parallel import Threads
+from bayesvec.priors import Prior
+
+Float32 = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to sweep.
+
+    Attributes
+    ----------
+    inner_steps : int
+        Polya-Gamma steps of a row in each sweep (the paper's S).
+    restart : bool
+        Begin each row anew from N(0, 1/K), as the paper's Algorithm 1; biased.
+    orbit : bool
+        Move along the orbit after each sweep, where prior and anchors leave the symmetry.
+    """
+
+    inner_steps: int = 1
+    restart: bool = False
+    orbit: bool = True
+
+    def __post_init__(self) -> None:
+        if self.inner_steps < 1:
+            raise OptionError(f"inner_steps is {self.inner_steps}; it must be 1 or more")
+
+
+class State(NamedTuple):
+    """Where a chain is: all that the next sweep needs."""
+
+    rho: Float32  # (R, K)
+    alpha: Float32  # (C, K)
+
+
+class Info(NamedTuple):
+    """What a sweep tells of itself."""
+
+    log_posterior: float
+
+
+@dataclass(frozen=True, eq=False)
+class Half:
+    """One side of the problem: half of a sweep."""
+
+    purpose: int  # of its random numbers
+    names: tuple[str, ...]
+    side: RowSide
+    cost: npt.NDArray[np.int64]  # (rows,) of redrawing a row among the others
+    huge: npt.NDArray[np.int64]  # rows whose pairs are shared between threads
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The data and the prior, laid out for the kernels; shared by all chains."""
+
+    dim: int
+    options: Options
+    anchors: Anchors | None
+    by_word: Half
+    by_context: Half
+    tables: Tables
+    orbit: bool
+    log_prior_at_zero: float
+
+
+def prepare(
+    counts: PairCounts,
+    prior: Prior,
+    dim: int,
+    *,
+    options: Options | None = None,
+    anchors: Anchors | None = None,
+) -> Problem:
+    """Lay out data and prior for the kernels.
+
+    Parameters
+    ----------
+    counts : PairCounts
+        The data.
+    prior : Prior
+        Gaussian over the rows of either side.
+    dim : int
+        Number of axes, K.
+    options : Options, optional
+        How to sweep.
+    anchors : Anchors, optional
+        Context rows that stay fixed.
+    """
+    options = options or Options()
+    anchored = np.zeros(counts.num_contexts, dtype=bool)
+    if anchors is not None:
+        anchored[anchors.rows] = True
+    free = np.zeros(counts.num_words, dtype=bool)
+    zeros = np.zeros((counts.num_words, dim)), np.zeros((counts.num_contexts, dim))
+    return Problem(
+        dim=dim,
+        options=options,
+        anchors=anchors,
+        by_word=_make_half(rng.RHO, counts.words, make_side(counts.by_word, prior.rho, dim, free), dim),
+        by_context=_make_half(
+            rng.ALPHA, counts.contexts, make_side(counts.by_context, prior.alpha, dim, anchored), dim
+        ),
+        tables=load_tables(),
+        orbit=options.orbit and anchors is None and prior.is_isotropic,
+        log_prior_at_zero=prior.log_density(*zeros),
+    )
+
+
+def _make_half(purpose: int, names: tuple[str, ...], side: RowSide, dim: int) -> Half:
+    pairs = np.diff(side.indptr)
+    huge = pairs > SEGMENT
+    # the factor of a row's precision takes as long as about K / 3 of its pairs
+    return Half(
+        purpose, names, side, np.where(huge, 0, pairs) + dim // 3 + 1, np.flatnonzero(huge & ~side.fixed)
+    )
+
+
+def start(
+    problem: Problem,
+    *,
+    seed: int,
+    chain: int,
+    rho: npt.ArrayLike | None = None,
+    alpha: npt.ArrayLike | None = None,
+) -> State:
+    """Return the first state of a chain: the one given, or N(0, 1/K) drawn for this chain."""
+    key = rng.make_key(seed, rng.START, chain=chain)
+    sizes = len(problem.by_word.names), len(problem.by_context.names)
+    sides = []
+    for side, (given, size) in enumerate(zip((rho, alpha), sizes, strict=True)):
+        if given is None:
+            normals = np.empty(size * problem.dim)
+            rng.fill_normals(key, side, 0, normals)
+            given = normals.reshape(size, problem.dim) / np.sqrt(problem.dim)
+        sides.append(np.array(given, dtype=np.float32, order="C"))
+    if problem.anchors is not None:
+        sides[1][problem.anchors.rows] = problem.anchors.values
+    return State(*sides)
+
+
+def sweep(
+    problem: Problem, state: State, *, seed: int, chain: int, number: int, threads: Threads
+) -> tuple[State, Info]:
+    """Redraw all rows once and move along the orbit.
+
+    The result is a function of (problem, state, seed, chain, number): the same on any number of threads.
+    """
+    rho, alpha = _padded(state.rho), _padded(state.alpha)
+    works = [make_work(problem.dim) for _ in range(threads.count)]
+    for half, rows, other in ((problem.by_word, rho, alpha), (problem.by_context, alpha, rho)):
+        key = rng.make_key(seed, half.purpose, chain=chain, sweep=number)
+        _redraw(problem, half, rows, other, key, works, threads)
+    if problem.orbit:
+        key = rng.make_key(seed, rng.ORBIT, chain=chain, sweep=number)
+        precisions = problem.by_word.side.precision, problem.by_context.side.precision
+        move_along_orbit(rho, alpha, *precisions, key)
+    after = State(rho[:, : problem.dim].copy(), alpha[:, : problem.dim].copy())
+    return after, Info(_log_posterior(problem, rho, alpha, works, threads))
+
+
+def _padded(x: Float32) -> Float32:
+    out = np.zeros((len(x), padded(x.shape[1])), dtype=np.float32)
+    out[:, : x.shape[1]] = x
+    return out
+
+
+def _redraw(
+    problem: Problem,
+    half: Half,
+    rows: Float32,
+    other: Float32,
+    key: rng.Key,
+    works: list[Work],
+    threads: Threads,
+) -> None:
+    """Redraw every row of one side in place."""
+    steps, restart = problem.options.inner_steps, problem.options.restart
+    broken: list[int] = []
+
+    def work(first: int, last: int, thread: int) -> None:
+        row = redraw_rows(
+            first, last, half.side, rows, other, steps, restart, key, problem.tables, works[thread]
+        )
+        if row >= 0:
+            broken.append(row)
+
+    threads.run(work, threads.chunks(half.cost))
+    for row in half.huge.tolist():
+        if not _redraw_huge(problem, half.side, row, rows[row], other, key, works, threads):
+            broken.append(row)
+    if broken:
+        name = half.names[min(broken)]
+        raise NumericalError(
+            f"the precision of the row of {name!r} is not positive definite or not finite; "
+            "check the prior precision (a larger one helps) and the counts of that row",
+            word=name,
+        )
+
+
+def _redraw_huge(
+    problem: Problem,
+    side: RowSide,
+    row: int,
+    x: Float32,
+    other: Float32,
+    key: rng.Key,
+    works: list[Work],
+    threads: Threads,
+) -> bool:
+    """Redraw one row of many pairs: its segments are shared between threads and added up in order."""
+    first, last = int(side.indptr[row]), int(side.indptr[row + 1])
+    starts = range(first, last, SEGMENT)
+    grams = np.zeros((len(starts), *works[0].gram.shape))
+    if problem.options.restart:
+        restart_row(row, key, works[0], x)
+    for step in range(problem.options.inner_steps):
+        offset = step * (last - first) - first
+        grams[:] = 0.0
+
+        def work(begin: int, end: int, thread: int, offset: int = offset) -> None:
+            for start, gram in zip(starts[begin:end], grams[begin:end], strict=True):
+                stop = min(start + SEGMENT, last)
+                index = offset + start
+                add_pairs(row, start, stop, index, side, x, other, key, problem.tables, works[thread], gram)
+
+        threads.run(work, threads.chunks(np.ones(len(starts))))
+        if not draw_many(row, step, side, key, works[0], grams.sum(axis=0), x):
+            return False
+    return True
+
+
+def _log_posterior(
+    problem: Problem, rho: Float32, alpha: Float32, works: list[Work], threads: Threads
+) -> float:
+    """Log posterior of a state: each row's share, added up in order; pairs count with their word."""
+    total = problem.log_prior_at_zero
+    for half, rows, other, data in (
+        (problem.by_word, rho, alpha, True),
+        (problem.by_context, alpha, rho, False),
+    ):
+        shares = np.empty(len(rows))
+
+        def work(
+            first: int,
+            last: int,
+            thread: int,
+            side: RowSide = half.side,
+            rows: Float32 = rows,
+            other: Float32 = other,
+            data: bool = data,
+            shares: npt.NDArray[np.float64] = shares,
+        ) -> None:
+            log_posterior_rows(first, last, side, rows, other, data, works[thread], shares)
+
+        threads.run(work, threads.chunks(half.cost))
+        total += float(shares.sum())
+    return total
