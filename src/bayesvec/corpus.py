@@ -1,0 +1,329 @@
+"""Text to a vocabulary and token ids."""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import InputError, OptionError
+from bayesvec.memory import GrowingArray
+from bayesvec.pipeline import in_order
+from bayesvec.progress import progress
+from bayesvec.reading import Block
+from bayesvec.tokens import Tokenizer, WordTable
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+
+DEFAULT_VOCAB = 5000
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedCorpus:
+    """The documents as numbers, with all that is needed to count them again.
+
+    Attributes
+    ----------
+    tokens : ndarray of int32
+        The context row of each token, document after document; -1 is a word outside the vocabulary.
+    bounds : ndarray of int64
+        Document ``d`` is ``tokens[bounds[d] : bounds[d + 1]]``.
+    numbers : ndarray of int64
+        Each document's number in the whole corpus: where its random numbers are addressed.
+    frequency : ndarray of int64
+        How often each word of the vocabulary occurs in the whole corpus.
+    group_of : ndarray of int32 or None
+        The group of each document, where there are groups.
+    rows : ndarray of int32, shape (rows, 2), or None
+        The word and the group of each word row, where there are groups; else word rows are the vocabulary's.
+    options : dict
+        How pairs are counted (the fields of `bayesvec.counting.PairOptions`); plain values, fit for JSON.
+    """
+
+    tokens: Int32
+    bounds: Int64
+    numbers: Int64
+    frequency: Int64
+    group_of: Int32 | None = None
+    rows: Int32 | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    ARRAYS = ("tokens", "bounds", "numbers", "frequency", "group_of", "rows")
+
+    @property
+    def num_documents(self) -> int:
+        """Number of documents, those without a word included."""
+        return len(self.bounds) - 1
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays by name; ``EncodedCorpus(**arrays, options=options)`` makes the corpus again."""
+        held = {name: getattr(self, name) for name in self.ARRAYS}
+        return {name: array for name, array in held.items() if array is not None}
+
+    def select(self, documents: Int64) -> "EncodedCorpus":
+        """Return the corpus of some documents, in the order given, each with its number in the whole."""
+        lengths = np.diff(self.bounds)[documents]
+        bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        tokens = np.empty(bounds[-1], dtype=np.int32)
+        for at, document in enumerate(documents.tolist()):
+            first, last = self.bounds[document : document + 2]
+            tokens[bounds[at] : bounds[at + 1]] = self.tokens[first:last]
+        group_of = None if self.group_of is None else self.group_of[documents]
+        return EncodedCorpus(
+            tokens, bounds, self.numbers[documents], self.frequency, group_of, self.rows, dict(self.options)
+        )
+
+
+@dataclass(frozen=True)
+class VocabularyOptions:
+    """Which words are kept, and in which form.
+
+    Attributes
+    ----------
+    vocab : int or None
+        How many of the most common words are kept; None keeps at most 5,000.
+    min_count : int
+        How often a word must occur.
+    vocabulary : tuple of str or None
+        The words to keep, instead of the most common ones.
+    stem : str or None
+        The language whose Snowball stemmer replaces each word by its stem.
+    stopwords : frozenset of str
+        Words that are dropped or left unstemmed.
+    stopwords_action : str
+        ``drop`` or ``keep-unstemmed``.
+    """
+
+    vocab: int | None = None
+    min_count: int = 1
+    vocabulary: tuple[str, ...] | None = None
+    stem: str | None = None
+    stopwords: frozenset[str] = frozenset()
+    stopwords_action: str = "drop"
+
+    def __post_init__(self) -> None:
+        if self.vocab is not None and self.vocab < 1:
+            raise OptionError(f"vocab is {self.vocab}; it must be at least 1")
+        if self.min_count < 1:
+            raise OptionError(f"min_count is {self.min_count}; it must be at least 1")
+        if self.vocabulary is not None and (self.vocab is not None or self.min_count != 1):
+            raise OptionError("vocabulary lists the words to keep; vocab and min_count do not go with it")
+        if self.stem not in (None, "english"):
+            raise OptionError(f"stem is {self.stem!r}; it must be 'english' or left out")
+        if self.stopwords_action not in ("drop", "keep-unstemmed"):
+            raise OptionError(
+                f"stopwords_action is {self.stopwords_action!r}; it must be drop or keep-unstemmed"
+            )
+
+
+class TokenStream(NamedTuple):
+    """Every token of the input by the number of its word, before a vocabulary is chosen."""
+
+    tokens: Int32
+    lengths: Int64  # of each document
+    words: list[str]  # by number
+    frequency: Int64  # of each word
+    groups: list[str] | None  # of each document
+
+
+def read_words(source: str | os.PathLike[str] | Iterable[str], what: str) -> tuple[str, ...]:
+    """Return words given as a list, or as a file with one on each line (blank lines are passed over)."""
+    if not isinstance(source, str | os.PathLike):
+        return tuple(source)
+    try:
+        lines = Path(source).read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise InputError(f"{what} file {source} cannot be read: {error.strerror}", file=str(source)) from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{what} file {source} is not UTF-8: byte {error.start}", file=str(source)) from None
+    words = tuple(word for line in lines if (word := line.strip()))
+    if not words:
+        raise InputError(f"{what} file {source} holds no words; it needs one on each line", file=str(source))
+    return words
+
+
+def tokenize(
+    blocks: Iterable[Block], tokenizer: Tokenizer, *, total_bytes: int, memory: int, threads: int, show: bool
+) -> TokenStream:
+    """Cut blocks of text into words and number them.
+
+    The compiled scanner works on several blocks at once; their words are numbered in the order of the blocks.
+    """
+    table = WordTable(tokenizer)
+    tokens = GrowingArray(np.int32, memory // 4)
+    lengths = _Lengths()
+    groups: list[str] = []
+    with progress("reading", total_bytes or None, enabled=show) as advance:
+        for block, scanned in in_order(partial(_scan, tokenizer), blocks, threads=threads):
+            if scanned is None:
+                texts = (block.data[a:b].decode() for a, b in zip(block.starts, block.ends, strict=True))
+                ids, block_lengths = table.add_lists(map(tokenizer.cut, texts))
+            else:
+                ids, block_lengths = table.add_scanned(block.data, *scanned)
+            tokens.append(ids)
+            lengths.append(block_lengths, block.continues)
+            groups.extend(block.groups or ())
+            advance(block.read, f"{tokens.size:,} tokens")
+    return TokenStream(tokens.finish(), lengths.finish(), table.words, table.frequency, groups or None)
+
+
+def _scan(tokenizer: Tokenizer, block: Block) -> tuple[Block, tuple[Int32, Int64, Int64] | None]:
+    """Scan a block in compiled code, if the tokenizer can."""
+    if tokenizer.classes is None or tokenizer.fold is None:
+        return block, None
+    from bayesvec.kernels.scanning import scan
+
+    data = np.frombuffer(block.data, dtype=np.uint8)
+    return block, scan(data, block.starts, block.ends, tokenizer.classes, tokenizer.fold)
+
+
+class _Lengths:
+    """The length of each document, those that go on from block to block added up."""
+
+    def __init__(self) -> None:
+        self._parts: list[Int64] = []
+
+    def append(self, lengths: Int64, continues: bool) -> None:
+        if continues and len(lengths):
+            self._parts[-1][-1] += lengths[0]
+            lengths = lengths[1:]
+        if len(lengths):
+            self._parts.append(lengths)
+
+    def finish(self) -> Int64:
+        return np.concatenate([np.zeros(0, np.int64), *self._parts])
+
+
+def number_lists(documents: Iterable[Sequence[str]], tokenizer: Tokenizer, *, memory: int) -> TokenStream:
+    """Number the words of documents that are cut already."""
+    table = WordTable(tokenizer)
+    tokens = GrowingArray(np.int32, memory // 4)
+    ids, lengths = table.add_lists(map(list, documents))
+    tokens.append(ids)
+    return TokenStream(tokens.finish(), lengths, table.words, table.frequency, None)
+
+
+def choose_vocabulary(
+    words: Sequence[str], frequency: Int64, options: VocabularyOptions
+) -> tuple[tuple[str, ...], Int64, Int32]:
+    """Choose the words to keep: the most common first, equally common ones in the order of their letters.
+
+    Returns
+    -------
+    vocabulary : tuple of str
+        The words kept; a list of the user's own stays in its order.
+    counts : ndarray of int64
+        How often each occurs.
+    row : ndarray of int32
+        The place in ``vocabulary`` of each of ``words``, -1 if it is not kept.
+    """
+    forms = _forms(words, options)
+    total: dict[str, int] = {}
+    for form, count in zip(forms, frequency.tolist(), strict=True):
+        if form is not None:
+            total[form] = total.get(form, 0) + count
+    vocabulary = options.vocabulary
+    if vocabulary is not None:
+        _check_list(vocabulary, total)
+    else:
+        vocabulary = _most_common(total, options)
+    place = {word: row for row, word in enumerate(vocabulary)}
+    row = np.array([-1 if form is None else place.get(form, -1) for form in forms], dtype=np.int32)
+    counts = np.array([total.get(word, 0) for word in vocabulary], dtype=np.int64)
+    return vocabulary, counts, row
+
+
+def _forms(words: Sequence[str], options: VocabularyOptions) -> list[str | None]:
+    """Return what each word counts as: itself, its stem, or nothing."""
+    stopped = options.stopwords
+    drop = options.stopwords_action == "drop"
+    stems = list(words)
+    if options.stem is not None:
+        import snowballstemmer
+
+        stems = snowballstemmer.stemmer(options.stem).stemWords(stems)
+    return [
+        stem if word not in stopped else (None if drop else word)
+        for word, stem in zip(words, stems, strict=True)
+    ]
+
+
+def _most_common(total: dict[str, int], options: VocabularyOptions) -> tuple[str, ...]:
+    frequent = [(-count, word) for word, count in total.items() if count >= options.min_count]
+    size = DEFAULT_VOCAB if options.vocab is None else options.vocab
+    if not frequent:
+        most = max(total.values(), default=0)
+        raise OptionError(f"no word occurs min_count = {options.min_count} times; the most common has {most}")
+    if options.vocab is not None and options.vocab > len(frequent):
+        raise OptionError(
+            f"vocab is {options.vocab}, but the corpus has {len(frequent)} different words "
+            f"(min_count {options.min_count}); give at most {len(frequent)}"
+        )
+    return tuple(word for _, word in sorted(frequent)[:size])
+
+
+def _check_list(vocabulary: tuple[str, ...], total: dict[str, int]) -> None:
+    if len(set(vocabulary)) != len(vocabulary):
+        seen: set[str] = set()
+        twice = next(word for word in vocabulary if word in seen or seen.add(word))  # type: ignore[func-returns-value]
+        raise InputError(f"vocabulary has {twice!r} more than once; each word must stand once")
+    if not vocabulary:
+        raise OptionError("vocabulary is empty; it needs at least one word")
+    if not any(word in total for word in vocabulary):
+        raise InputError(
+            f"none of the {len(vocabulary)} words of the vocabulary occurs in the corpus; "
+            "are they written as the tokenizer leaves them?"
+        )
+
+
+def encode(
+    stream: TokenStream, options: VocabularyOptions, pair_options: dict[str, Any]
+) -> tuple[EncodedCorpus, tuple[str, ...], tuple[str, ...]]:
+    """Choose the vocabulary and write every token as its row, in place.
+
+    Returns
+    -------
+    corpus : EncodedCorpus
+        The documents.
+    vocabulary : tuple of str
+        The context rows' names.
+    groups : tuple of str
+        The names of the groups, in order; empty if there are none.
+    """
+    vocabulary, frequency, row = choose_vocabulary(stream.words, stream.frequency, options)
+    step = 1 << 22
+    for first in range(0, len(stream.tokens), step):
+        part = stream.tokens[first : first + step]
+        part[:] = row[part]
+    bounds = np.concatenate([[0], np.cumsum(stream.lengths)]).astype(np.int64)
+    names: tuple[str, ...] = ()
+    group_of = rows = None
+    if stream.groups is not None:
+        names = tuple(sorted(set(stream.groups)))
+        _check_groups(names)
+        number = {name: at for at, name in enumerate(names)}
+        group_of = np.array([number[group] for group in stream.groups], dtype=np.int32)
+        rows = _rows_that_occur(stream.tokens, bounds, group_of, len(vocabulary), len(names))
+    numbers = np.arange(len(stream.lengths), dtype=np.int64)
+    corpus = EncodedCorpus(stream.tokens, bounds, numbers, frequency, group_of, rows, pair_options)
+    return corpus, vocabulary, names
+
+
+def _check_groups(names: Iterable[str]) -> None:
+    for name in names:
+        if "@" in name:
+            raise InputError(f"the group {name!r} holds '@', which stands between word and group; rename it")
+
+
+def _rows_that_occur(tokens: Int32, bounds: Int64, group_of: Int32, num_words: int, num_groups: int) -> Int32:
+    """Return the (word, group) combinations that occur, word by word."""
+    occurs = np.zeros((num_words, num_groups), dtype=bool)
+    for document, group in enumerate(group_of.tolist()):
+        words = tokens[bounds[document] : bounds[document + 1]]
+        occurs[words[words >= 0], group] = True
+    return np.argwhere(occurs).astype(np.int32)

@@ -1,0 +1,329 @@
+r"""Token ids to counted pairs: the compiled part of counting.
+
+Pairs are gathered row by row. A worker takes a range of word rows, walks over all tokens, and puts the
+samples of its rows into one bucket a row: a table over contexts where the row has many samples, else a list.
+Which worker takes which rows, and how much fits into memory at a time, changes nothing in the result.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.kernels.compiled import compiled, inlined
+from bayesvec.kernels.rng import Key, at_sweep, bits, to_uniform
+
+Bool = npt.NDArray[np.bool_]
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Float64 = npt.NDArray[np.float64]
+
+
+@compiled
+def alias_table(weight: Float64) -> tuple[Float64, Int32]:
+    """Return Walker's alias table of a distribution, built as in Vose (1991).
+
+    A uniform cell ``i`` gives ``i`` with probability ``share[i]``, else ``alias[i]``.
+    """
+    size = len(weight)
+    share = weight * (size / weight.sum())
+    alias = np.arange(size).astype(np.int32)
+    small = np.empty(size, np.int32)
+    large = np.empty(size, np.int32)
+    num_small = 0
+    num_large = 0
+    for i in range(size):
+        if share[i] < 1.0:
+            small[num_small] = i
+            num_small += 1
+        else:
+            large[num_large] = i
+            num_large += 1
+    while num_small > 0 and num_large > 0:
+        num_small -= 1
+        poor = small[num_small]
+        rich = large[num_large - 1]
+        alias[poor] = rich
+        share[rich] -= 1.0 - share[poor]
+        if share[rich] < 1.0:
+            num_large -= 1
+            small[num_small] = rich
+            num_small += 1
+    # What is left differs from 1 by rounding alone; a cell of no weight is never left over by more than that.
+    for i in range(num_small):
+        share[small[i]] = 1.0
+    for i in range(num_large):
+        share[large[i]] = 1.0
+    return share, alias
+
+
+@inlined
+def address(key: Key, document: int, number: int) -> tuple[np.uint64, np.uint64]:
+    """Return the two 64-bit words that numbers ``number`` and ``number ^ 1`` of a document share."""
+    return bits(at_sweep(key, number >> 33), document, (number >> 1) & 0xFFFFFFFF)
+
+
+@compiled
+def thin(
+    tokens: Int32, bounds: Int64, numbers: Int64, keep: Float64, key: Key, close_up: bool
+) -> tuple[Int32, Int64]:
+    """Take out tokens: at random with probability ``1 - keep[token]``, and those outside the vocabulary.
+
+    Parameters
+    ----------
+    tokens, bounds, numbers : ndarray
+        The documents, as in `bayesvec.corpus.EncodedCorpus`.
+    keep : ndarray of float64
+        The probability that a token of each word stays.
+    key : Key
+        Of the random numbers; token ``i`` of a document takes number ``i``.
+    close_up : bool
+        Whether a token taken out leaves no gap; else -1 keeps its place.
+    """
+    kept = np.empty(len(tokens), np.int32)
+    kept_bounds = np.zeros(len(bounds), np.int64)
+    at = 0
+    for document in range(len(bounds) - 1):
+        begin = bounds[document]
+        for i in range(begin, bounds[document + 1]):
+            token = tokens[i]
+            if token >= 0 and keep[token] < 1.0:
+                number = i - begin
+                first, second = address(key, numbers[document], number)
+                if to_uniform(second if number & 1 else first) >= keep[token]:
+                    token = np.int32(-1)
+            if token >= 0 or not close_up:
+                kept[at] = token
+                at += 1
+        kept_bounds[document + 1] = at
+    return kept[:at], kept_bounds
+
+
+@compiled
+def positives_per_row(
+    tokens: Int32,
+    bounds: Int64,
+    group_of: Int32,
+    row_of: Int32,
+    window: int,
+    first: int,
+    last: int,
+    out: Int64,
+) -> None:
+    """Add to ``out`` the number of positive pairs of each word row in documents ``first`` to ``last``.
+
+    Parameters
+    ----------
+    tokens, bounds, group_of : ndarray
+        The documents and their groups (all 0 where there are none).
+    row_of : ndarray of int32, shape (groups, words)
+        The word row of each word in each group.
+    window : int
+        Reach of the window to each side; 0 is the whole document.
+    first, last : int
+        The range of documents.
+    out : ndarray of int64
+        One entry a word row.
+    """
+    for document in range(first, last):
+        begin, end = bounds[document], bounds[document + 1]
+        reach = window if window > 0 else end - begin
+        inside = 0  # tokens of the vocabulary between low and high
+        low = begin
+        high = begin
+        for i in range(begin, end):
+            while high < end and high <= i + reach:
+                inside += tokens[high] >= 0
+                high += 1
+            while low < i - reach:
+                inside -= tokens[low] >= 0
+                low += 1
+            if tokens[i] >= 0:
+                out[row_of[group_of[document], tokens[i]]] += inside - 1
+
+
+@inlined
+def _put(buffer: Int32, cursor: Int64, dense: Bool, bucket: int, code: int) -> None:
+    if dense[bucket]:
+        buffer[cursor[bucket] + code] += 1
+    else:
+        buffer[cursor[bucket]] = code
+        cursor[bucket] += 1
+
+
+@compiled
+def fill_buckets(
+    tokens: Int32,
+    bounds: Int64,
+    numbers: Int64,
+    group_of: Int32,
+    row_of: Int32,
+    window: int,
+    negatives: int,
+    share: Float64,
+    alias: Int32,
+    key: Key,
+    first_row: int,
+    dense: Bool,
+    cursor: Int64,
+    buffer: Int32,
+) -> None:
+    """Put every sample of the rows from ``first_row`` on into their buckets.
+
+    A sample is coded ``2 * context`` if it is positive, ``2 * context + 1`` if negative. Slot ``s`` of the
+    window around token ``i`` takes the numbers ``(i * 2 * reach + s) * negatives`` and on of its document.
+
+    Parameters
+    ----------
+    tokens, bounds, numbers, group_of, row_of, window
+        As in `positives_per_row` and `thin`.
+    negatives : int
+        Negative samples for each positive one.
+    share, alias : ndarray
+        The distribution of negative contexts (`alias_table`).
+    key : Key
+        Of the random numbers.
+    first_row : int
+        The row of the first bucket.
+    dense : ndarray of bool
+        Whether each bucket is a table over codes; else it is a list of codes.
+    cursor : ndarray of int64
+        Where each bucket begins; of a list, moved to its end.
+    buffer : ndarray of int32
+        The buckets; tables begin with zeros.
+    """
+    last_row = first_row + len(dense)
+    num_contexts = len(share)
+    for document in range(len(bounds) - 1):
+        begin, end = bounds[document], bounds[document + 1]
+        rows = row_of[group_of[document]]
+        reach = window if window > 0 else end - begin
+        for i in range(begin, end):
+            word = tokens[i]
+            if word < 0 or not first_row <= rows[word] < last_row:
+                continue
+            bucket = rows[word] - first_row
+            drawn = -1  # the pair of numbers last drawn
+            even = odd = np.uint64(0)
+            for j in range(max(begin, i - reach), min(end, i + reach + 1)):
+                context = tokens[j]
+                if context < 0 or j == i:
+                    continue
+                _put(buffer, cursor, dense, bucket, 2 * context)
+                slot = j - i + reach - (1 if j > i else 0)
+                number = ((i - begin) * 2 * reach + slot) * negatives
+                for n in range(number, number + negatives):
+                    if n >> 1 != drawn:
+                        drawn = n >> 1
+                        even, odd = address(key, numbers[document], n)
+                    place = to_uniform(odd if n & 1 else even) * num_contexts
+                    cell = min(int(place), num_contexts - 1)
+                    if place - cell >= share[cell]:
+                        cell = alias[cell]
+                    _put(buffer, cursor, dense, bucket, 2 * cell + 1)
+
+
+@compiled
+def empty_buckets(
+    start: Int64,
+    samples: Int64,
+    dense: Bool,
+    buffer: Int32,
+    table: Int32,
+    other: Int32,
+    n_pos: Int32,
+    n_neg: Int32,
+    row_pairs: Int64,
+) -> int:
+    """Add up each bucket's samples and write the distinct pairs, contexts rising.
+
+    Parameters
+    ----------
+    start : ndarray of int64
+        Where each bucket begins in ``buffer``.
+    samples : ndarray of int64
+        How many samples each holds.
+    dense, buffer : ndarray
+        As `fill_buckets` left them.
+    table : ndarray of int32
+        Work space, two entries a context, all zero; left so.
+    other, n_pos, n_neg : ndarray of int32
+        Written: the context, the positive and the negative samples of each pair.
+    row_pairs : ndarray of int64
+        Written: the number of pairs of each bucket.
+
+    Returns
+    -------
+    int
+        The number of pairs written.
+    """
+    at = 0
+    for bucket in range(len(start)):
+        begin = at
+        first, last = start[bucket], start[bucket] + samples[bucket]
+        if dense[bucket]:
+            at = _write_table(buffer[first : first + len(table)], other, n_pos, n_neg, at)
+        elif samples[bucket] * 16 > len(table):
+            for k in range(first, last):
+                table[buffer[k]] += 1
+            at = _write_table(table, other, n_pos, n_neg, at)
+            table[:] = 0
+        else:
+            codes = np.sort(buffer[first:last])
+            for code in codes:
+                if at == begin or other[at - 1] != code >> 1:
+                    other[at] = code >> 1
+                    n_pos[at] = 0
+                    n_neg[at] = 0
+                    at += 1
+                if code & 1:
+                    n_neg[at - 1] += 1
+                else:
+                    n_pos[at - 1] += 1
+        row_pairs[bucket] = at - begin
+    return at
+
+
+@compiled
+def _write_table(table: Int32, other: Int32, n_pos: Int32, n_neg: Int32, at: int) -> int:
+    for context in range(len(table) // 2):
+        if table[2 * context] or table[2 * context + 1]:
+            other[at] = context
+            n_pos[at] = table[2 * context]
+            n_neg[at] = table[2 * context + 1]
+            at += 1
+    return at
+
+
+@compiled
+def transpose(
+    indptr: Int64,
+    other: Int32,
+    n_pos: Int32,
+    n_neg: Int32,
+    cursor: Int64,
+    t_other: Int32,
+    t_pos: Int32,
+    t_neg: Int32,
+    permutation: Int64,
+) -> None:
+    """Write the pairs held by word once more, held by context.
+
+    Parameters
+    ----------
+    indptr, other, n_pos, n_neg : ndarray
+        The pairs by word.
+    cursor : ndarray of int64
+        Where each context's pairs begin; moved to their ends.
+    t_other, t_pos, t_neg : ndarray of int32
+        Written: the pairs by context.
+    permutation : ndarray of int64
+        Written: the entry by word of each entry by context.
+    """
+    for row in range(len(indptr) - 1):
+        for entry in range(indptr[row], indptr[row + 1]):
+            context = other[entry]
+            at = cursor[context]
+            cursor[context] = at + 1
+            t_other[at] = row
+            t_pos[at] = n_pos[entry]
+            t_neg[at] = n_neg[entry]
+            permutation[at] = entry

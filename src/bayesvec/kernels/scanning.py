@@ -1,0 +1,198 @@
+"""Bytes to numbered words: the compiled part of tokenising.
+
+A segment is a piece of text that can hold words only within itself. Segments of ASCII are cut into words
+here; a segment with any other byte is numbered whole, and Python's own Unicode rules cut it once for all its
+occurrences (`bayesvec.tokens`).
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.kernels.compiled import compiled
+
+UInt8 = npt.NDArray[np.uint8]
+UInt64 = npt.NDArray[np.uint64]
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+
+# What a byte does.
+BREAK, LETTER, JOIN, FOREIGN = 0, 1, 2, 3
+
+_OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # FNV-1a
+_32 = np.uint64(32)
+
+
+@compiled
+def _segment_end(data: UInt8, first: int, end: int, classes: UInt8) -> int:
+    """Return where the segment that begins at ``first`` ends.
+
+    While it is ASCII it is one word: letters, and single joining bytes between two of them. Once another byte
+    is met it goes on to the next break.
+    """
+    at = first
+    while at < end:
+        kind = classes[data[at]]
+        following = classes[data[at + 1]] if at + 1 < end else BREAK
+        if kind == LETTER:
+            at += 1
+        elif kind == JOIN and following == LETTER:
+            at += 2
+        elif kind == FOREIGN or (kind == JOIN and following == FOREIGN):
+            while at < end and classes[data[at]] != BREAK:
+                at += 1
+            return at
+        else:
+            return at
+    return at
+
+
+@compiled
+def _hash(data: UInt8, first: int, last: int, fold: UInt8) -> np.uint64:
+    value = _OFFSET
+    for at in range(first, last):
+        value = (value ^ np.uint64(fold[data[at]])) * _PRIME
+    return value ^ (value >> _32)
+
+
+@compiled
+def _find(
+    data: UInt8,
+    first: int,
+    last: int,
+    fold: UInt8,
+    value: np.uint64,
+    slots: Int32,
+    hashes: UInt64,
+    types: Int64,
+) -> tuple[np.uint64, int]:
+    """Return the slot of the bytes ``first`` to ``last`` and the type that stands in it (-1: none yet)."""
+    mask = np.uint64(len(slots) - 1)
+    slot = value & mask
+    while slots[slot] >= 0:
+        number = int(slots[slot])
+        begin, length = types[number, 0], types[number, 1] - types[number, 0]
+        if hashes[number] == value and length == last - first:
+            at = 0
+            while at < length and fold[data[begin + at]] == fold[data[first + at]]:
+                at += 1
+            if at == length:
+                return slot, number
+        slot = (slot + np.uint64(1)) & mask
+    return slot, -1
+
+
+@compiled
+def _grown(hashes: UInt64, slots: Int32) -> Int32:
+    """Return a table of twice the size with the same types in it."""
+    larger = np.full(2 * len(slots), -1, np.int32)
+    mask = np.uint64(len(larger) - 1)
+    for number in range(len(hashes)):
+        slot = hashes[number] & mask
+        while larger[slot] >= 0:
+            slot = (slot + np.uint64(1)) & mask
+        larger[slot] = number
+    return larger
+
+
+@compiled
+def scan(data: UInt8, starts: Int64, ends: Int64, classes: UInt8, fold: UInt8) -> tuple[Int32, Int64, Int64]:
+    """Number the segments of a block of text.
+
+    Parameters
+    ----------
+    data : ndarray of uint8
+        The text, as UTF-8.
+    starts, ends : ndarray of int64
+        The bytes of each document.
+    classes : ndarray of uint8
+        What each byte does (``BREAK``, ``LETTER``, ``JOIN`` or ``FOREIGN``).
+    fold : ndarray of uint8
+        What each byte counts as (its lower case, or itself).
+
+    Returns
+    -------
+    segments : ndarray of int32
+        The type of each segment, numbered in order of first occurrence.
+    last : ndarray of int64
+        One past the last segment of each document.
+    types : ndarray of int64
+        The bytes of the first occurrence of each type: its first, and one past its last.
+    """
+    segments = np.empty(np.sum((ends - starts + 1) // 2), np.int32)
+    last = np.empty(len(starts), np.int64)
+    slots = np.full(1 << 12, -1, np.int32)
+    hashes = np.empty(1 << 11, np.uint64)
+    types = np.empty((1 << 11, 2), np.int64)
+    num_types = 0
+    num_segments = 0
+    for document in range(len(starts)):
+        at = starts[document]
+        end = ends[document]
+        while at < end:
+            kind = classes[data[at]]
+            if kind == BREAK or kind == JOIN:  # noqa: SIM109
+                at += 1
+                continue
+            stop = _segment_end(data, at, end, classes)
+            value = _hash(data, at, stop, fold)
+            slot, number = _find(data, at, stop, fold, value, slots, hashes, types)
+            if number < 0:
+                number = num_types
+                slots[slot] = number
+                hashes[number] = value
+                types[number, 0] = at
+                types[number, 1] = stop
+                num_types += 1
+                if num_types == len(hashes):
+                    slots = _grown(hashes, slots)
+                    hashes = np.concatenate((hashes, np.empty_like(hashes)))
+                    types = np.concatenate((types, np.empty_like(types)))
+            segments[num_segments] = number
+            num_segments += 1
+            at = stop
+        last[document] = num_segments
+    return segments[:num_segments], last, types[:num_types]
+
+
+@compiled
+def expand(
+    segments: Int32, last: Int64, word_first: Int64, words: Int32, frequency: Int64
+) -> tuple[Int32, Int64]:
+    """Replace each segment by its words and count them.
+
+    Parameters
+    ----------
+    segments, last : ndarray
+        As `scan` returns them.
+    word_first : ndarray of int64
+        Type ``k`` stands for ``words[word_first[k] : word_first[k + 1]]``.
+    words : ndarray of int32
+        The words of all types, one after another.
+    frequency : ndarray of int64
+        How often each word occurred; added to.
+
+    Returns
+    -------
+    tokens : ndarray of int32
+        The words, one after another.
+    lengths : ndarray of int64
+        The number of words in each document.
+    """
+    size = np.int64(0)
+    for segment in segments:
+        size += word_first[segment + 1] - word_first[segment]
+    tokens = np.empty(size, np.int32)
+    lengths = np.empty(len(last), np.int64)
+    at = 0
+    segment_at = 0
+    for document in range(len(last)):
+        begin = at
+        while segment_at < last[document]:
+            segment = segments[segment_at]
+            for k in range(word_first[segment], word_first[segment + 1]):
+                tokens[at] = words[k]
+                frequency[words[k]] += 1
+                at += 1
+            segment_at += 1
+        lengths[document] = at - begin
+    return tokens, lengths

@@ -1,0 +1,109 @@
+"""Memory limits, and arrays that move to a temporary file when they outgrow theirs."""
+
+import os
+import re
+import tempfile
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import OptionError
+
+SMALLEST = 32_000_000
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+def parse_memory(limit: str | int | None) -> int:
+    """Return a memory limit in bytes.
+
+    Parameters
+    ----------
+    limit : str, int or None
+        A number of bytes, or text like ``"500MB"``, ``"1.5GB"`` or ``"1GiB"``; None is half of the machine's
+        memory.
+    """
+    if limit is None:
+        return _machine_memory() // 2
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?", str(limit).strip().upper())
+    if match is None or (match[3] and not match[2]):
+        raise OptionError(f"memory is {limit!r}; it must be a size such as 500MB, 1GB or 1.5GiB")
+    size = int(float(match[1]) * (_BINARY_UNITS if match[3] else _UNITS)[match[2]])
+    if size < SMALLEST:
+        raise OptionError(f"memory is {limit!r}; it must be at least {SMALLEST // 10**6}MB")
+    return size
+
+
+def _machine_memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # a system that does not tell
+        return 4 * 10**9
+
+
+class GrowingArray:
+    """An array that is appended to, in memory up to a limit and in a temporary file beyond it.
+
+    The file has no name, so that nothing is left behind however the process ends. It lies in the folder
+    that ``TMPDIR`` names.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Type of the entries.
+    limit : int
+        Bytes held in memory at the most.
+    """
+
+    def __init__(self, dtype: npt.DTypeLike, limit: int) -> None:
+        self.dtype = np.dtype(dtype)
+        self.size = 0
+        self._limit = limit
+        self._parts: list[npt.NDArray[Any]] = []
+        self._file: IO[bytes] | None = None
+        self.in_file = False
+
+    def append(self, part: npt.NDArray[Any]) -> None:
+        """Add the entries of ``part`` at the end."""
+        part = np.ascontiguousarray(part, dtype=self.dtype)
+        self.size += len(part)
+        if self._file is None and self.size * self.dtype.itemsize > self._limit:
+            self._file = _temporary_file()
+            self.in_file = True
+            for earlier in self._parts:
+                self._file.write(earlier.data)
+            self._parts.clear()
+        if self._file is None:
+            self._parts.append(part)
+        else:
+            self._file.write(part.data)
+
+    def finish(self) -> npt.NDArray[Any]:
+        """Return the whole array (memory-mapped if it is in a file) and let go of the parts."""
+        if self._file is not None:
+            self._file.flush()
+            mapped = np.memmap(self._file, dtype=self.dtype, mode="r+", shape=(self.size,))
+            self._file.close()
+            return np.asarray(mapped)
+        whole = np.empty(self.size, dtype=self.dtype)
+        at = 0
+        self._parts.reverse()
+        while self._parts:  # each part is freed once it is copied
+            part = self._parts.pop()
+            whole[at : at + len(part)] = part
+            at += len(part)
+        return whole
+
+
+def empty_array(size: int, dtype: npt.DTypeLike, *, in_file: bool) -> npt.NDArray[Any]:
+    """Return an array to be filled, in memory or over a temporary file without a name."""
+    if not in_file or size == 0:
+        return np.empty(size, dtype=dtype)
+    with _temporary_file() as file:
+        file.truncate(size * np.dtype(dtype).itemsize)
+        return np.asarray(np.memmap(file, dtype=dtype, mode="r+", shape=(size,)))
+
+
+def _temporary_file() -> IO[bytes]:
+    return tempfile.TemporaryFile(prefix="bayesvec-")

@@ -1,0 +1,338 @@
+"""Encoded documents to pair counts."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.corpus import EncodedCorpus
+from bayesvec.counts import PairCounts, Side
+from bayesvec.counts_split import check_fractions
+from bayesvec.errors import InputError, OptionError
+from bayesvec.kernels import counting as kernels
+from bayesvec.kernels import rng
+from bayesvec.memory import GrowingArray, empty_array, parse_memory
+from bayesvec.pipeline import check_threads, in_order
+from bayesvec.progress import progress
+
+Bool = npt.NDArray[np.bool_]
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Float64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PairOptions:
+    """How pairs are counted.
+
+    Attributes
+    ----------
+    window : int or None
+        Reach of the window to each side; None is the whole document (baskets).
+    window_over : str
+        ``positions``: a word outside the vocabulary keeps its place; ``vocabulary``: it is closed up.
+    negatives : int
+        Negative samples for each positive one.
+    negative_power : float
+        They are drawn from the frequencies to this power.
+    subsample : float or None
+        Threshold of Mikolov et al. (2013, eq. 5).
+    seed : int
+        Of the random numbers.
+    """
+
+    window: int | None = 2
+    window_over: str = "positions"
+    negatives: int = 1
+    negative_power: float = 1.0
+    subsample: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.window is not None and not 1 <= self.window <= 10**6:
+            raise OptionError(f"window is {self.window}; it must be at least 1 (and at most 1,000,000)")
+        if self.window_over not in ("positions", "vocabulary"):
+            raise OptionError(f"window_over is {self.window_over!r}; it must be positions or vocabulary")
+        if not 0 <= self.negatives <= 10**6:
+            raise OptionError(f"negatives is {self.negatives}; it must be 0 or more (and at most 1,000,000)")
+        if not (math.isfinite(self.negative_power) and self.negative_power >= 0.0):
+            raise OptionError(f"negative_power is {self.negative_power}; it must be a number not below 0")
+        if self.subsample is not None and not 0.0 < self.subsample < math.inf:
+            raise OptionError(f"subsample is {self.subsample}; it must be above 0, such as 1e-3")
+        rng.make_key(self.seed, rng.NEGATIVES)
+
+
+class _Task(NamedTuple):
+    """What every worker needs to count a range of rows."""
+
+    tokens: Int32
+    bounds: Int64
+    numbers: Int64
+    group_of: Int32
+    row_of: Int32  # (groups, words)
+    window: int
+    negatives: int
+    share: Float64
+    alias: Int32
+    key: rng.Key
+    samples: Int64  # of each row
+
+
+class _Rows(NamedTuple):
+    """The pairs of a range of rows."""
+
+    row_pairs: Int64
+    other: Int32
+    n_pos: Int32
+    n_neg: Int32
+
+
+def count_corpus(
+    corpus: EncodedCorpus,
+    vocabulary: Sequence[str],
+    groups: Sequence[str] = (),
+    *,
+    recipe: Mapping[str, Any] | None = None,
+    memory: int | None = None,
+    threads: int | None = None,
+    show: bool = False,
+) -> PairCounts:
+    """Count the pairs of documents that are encoded already.
+
+    Parameters
+    ----------
+    corpus : EncodedCorpus
+        The documents and how their pairs are counted; it becomes the ``source`` of the counts.
+    vocabulary : sequence of str
+        Names of the contexts.
+    groups : sequence of str, optional
+        Names of the groups.
+    recipe : Mapping, optional
+        How the counts were made, kept with them.
+    memory : int, optional
+        About how many bytes of memory may be used.
+    threads : int, optional
+        By default one for each processor.
+    show : bool, optional
+        Show progress if standard error is a terminal.
+    """
+    limit, workers = parse_memory(memory), check_threads(threads)
+    for array in corpus.arrays().values():
+        array.flags.writeable = False
+    task = _prepare(corpus, len(vocabulary), threads=workers)
+    if not task.samples.any():
+        raise InputError("there are no pairs: no document has two words of the vocabulary near each other")
+    chunks = _chunks(task, memory=limit // 3, threads=workers)
+    other, n_pos, n_neg = (GrowingArray(np.int32, limit // 24) for _ in range(3))
+    row_pairs: list[Int64] = []
+    with progress("counting", float(task.samples.sum()), enabled=show) as advance:
+        for (first, last), rows in zip(
+            chunks, in_order(lambda chunk: _count_rows(task, *chunk), chunks, threads=workers), strict=True
+        ):
+            row_pairs.append(rows.row_pairs)
+            other.append(rows.other)
+            n_pos.append(rows.n_pos)
+            n_neg.append(rows.n_neg)
+            advance(float(task.samples[first:last].sum()), f"{other.size:,} pairs")
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate(row_pairs))]).astype(np.int64)
+    by_word = Side(indptr, other.finish(), n_pos.finish(), n_neg.finish())
+    by_context, permutation = _by_context(by_word, len(vocabulary), in_file=other.in_file)
+    for array in (*by_word, *by_context, permutation):
+        array.flags.writeable = False
+    words, group_of_row = _row_names(corpus, vocabulary, groups)
+    return PairCounts(
+        words, tuple(vocabulary), by_word, by_context, permutation, group_of_row, dict(recipe or {}), corpus
+    )
+
+
+def _prepare(corpus: EncodedCorpus, num_words: int, *, threads: int) -> _Task:
+    """Thin the documents, number the rows and find out how many samples each row has."""
+    options = PairOptions(**corpus.options)
+    tokens, bounds = corpus.tokens, corpus.bounds
+    close_up = options.window is not None and options.window_over == "vocabulary"
+    if close_up or options.subsample is not None:
+        keep = _keep_probability(corpus.frequency, options.subsample)
+        key = rng.make_key(options.seed, rng.SUBSAMPLE)
+        tokens, bounds = kernels.thin(tokens, bounds, corpus.numbers, keep, key, close_up)
+        tokens.flags.writeable = bounds.flags.writeable = False
+    group_of = np.zeros(corpus.num_documents, np.int32) if corpus.group_of is None else corpus.group_of
+    group_of = np.ascontiguousarray(group_of)
+    group_of.flags.writeable = False
+    row_of, num_rows = _row_numbers(corpus, num_words)
+    window = options.window or 0
+    positives = _positives(tokens, bounds, group_of, row_of, window, num_rows, threads=threads)
+    weight = corpus.frequency.astype(np.float64) ** options.negative_power
+    share, alias = kernels.alias_table(np.where(corpus.frequency > 0, weight, 0.0))
+    return _Task(
+        tokens,
+        bounds,
+        corpus.numbers,
+        group_of,
+        row_of,
+        window,
+        options.negatives,
+        share,
+        alias,
+        rng.make_key(options.seed, rng.NEGATIVES),
+        positives * (1 + options.negatives),
+    )
+
+
+def _keep_probability(frequency: Int64, threshold: float | None) -> Float64:
+    if threshold is None:
+        return np.ones(len(frequency))
+    relative = np.maximum(frequency, 1) / max(1, frequency.sum())
+    kept: Float64 = np.minimum(1.0, np.sqrt(threshold / relative))
+    return kept
+
+
+def _row_numbers(corpus: EncodedCorpus, num_words: int) -> tuple[Int32, int]:
+    """Return the row of each word in each group, (groups, words), and the number of rows."""
+    if corpus.rows is None:
+        return np.arange(num_words, dtype=np.int32)[np.newaxis], num_words
+    row_of = np.full((int(corpus.rows[:, 1].max()) + 1, num_words), -1, dtype=np.int32)
+    row_of[corpus.rows[:, 1], corpus.rows[:, 0]] = np.arange(len(corpus.rows), dtype=np.int32)
+    return row_of, len(corpus.rows)
+
+
+def _positives(
+    tokens: Int32, bounds: Int64, group_of: Int32, row_of: Int32, window: int, num_rows: int, *, threads: int
+) -> Int64:
+    """Return the number of positive samples of each row."""
+
+    def part(documents: tuple[int, int]) -> Int64:
+        counted = np.zeros(num_rows, dtype=np.int64)
+        kernels.positives_per_row(tokens, bounds, group_of, row_of, window, *documents, counted)
+        return counted
+
+    ends = np.searchsorted(bounds, np.linspace(0, len(tokens), 4 * threads + 1)[1:-1])
+    edges = [0, *ends.tolist(), len(bounds) - 1]
+    total = np.zeros(num_rows, dtype=np.int64)
+    for counted in in_order(part, pairwise(edges), threads=threads):
+        total += counted
+    if len(total) and total.max() >= 2**31:
+        raise InputError(f"a word has {total.max()} positive samples; at most {2**31 - 1} are held")
+    return total
+
+
+def _chunks(task: _Task, *, memory: int, threads: int) -> list[tuple[int, int]]:
+    """Return ranges of rows of about equal work, each small enough for one worker's memory."""
+    num_contexts = len(task.share)
+    bucket = np.minimum(8 * num_contexts, 4 * task.samples)
+    result = 12 * np.minimum(num_contexts, task.samples)
+    used = np.concatenate([[0], np.cumsum(bucket + result)])
+    done = np.concatenate([[0], np.cumsum(task.samples)])
+    chunks: list[tuple[int, int]] = []
+    first = 0
+    while first < len(task.samples):
+        by_memory = int(np.searchsorted(used, used[first] + memory // threads, side="right")) - 1
+        by_work = int(np.searchsorted(done, done[first] + done[-1] / (2 * threads), side="left"))
+        last = max(first + 1, min(by_memory, by_work))
+        chunks.append((first, min(last, len(task.samples))))
+        first = last
+    return chunks
+
+
+def _count_rows(task: _Task, first: int, last: int) -> _Rows:
+    """Count the pairs of rows ``first`` to ``last``."""
+    num_contexts = len(task.share)
+    samples = task.samples[first:last]
+    dense = samples > 2 * num_contexts
+    sizes = np.where(dense, 2 * num_contexts, samples)
+    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    buffer = np.zeros(start[-1], dtype=np.int32)
+    kernels.fill_buckets(*task[:-1], first, dense, start[:-1].copy(), buffer)
+    most = int(np.minimum(num_contexts, samples).sum())
+    other, n_pos, n_neg = (np.empty(most, dtype=np.int32) for _ in range(3))
+    row_pairs = np.empty(last - first, dtype=np.int64)
+    table = np.zeros(2 * num_contexts, dtype=np.int32)
+    size = kernels.empty_buckets(start[:-1], samples, dense, buffer, table, other, n_pos, n_neg, row_pairs)
+    return _Rows(row_pairs, other[:size].copy(), n_pos[:size].copy(), n_neg[:size].copy())
+
+
+def _by_context(by_word: Side, num_contexts: int, *, in_file: bool) -> tuple[Side, Int64]:
+    """Return the pairs held by context, and the entry by word of each."""
+    size = len(by_word.other)
+    per_context = np.bincount(by_word.other, minlength=num_contexts)
+    indptr = np.concatenate([[0], np.cumsum(per_context)]).astype(np.int64)
+    other, n_pos, n_neg = (empty_array(size, np.int32, in_file=in_file) for _ in range(3))
+    permutation = empty_array(size, np.int64, in_file=in_file)
+    kernels.transpose(*by_word, indptr[:-1].copy(), other, n_pos, n_neg, permutation)
+    return Side(indptr, other, n_pos, n_neg), permutation
+
+
+def _row_names(
+    corpus: EncodedCorpus, vocabulary: Sequence[str], groups: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    if corpus.rows is None:
+        return tuple(vocabulary), None
+    pairs = corpus.rows.tolist()
+    words = tuple(f"{vocabulary[word]}@{groups[group]}" for word, group in pairs)
+    return words, tuple(groups[group] for _, group in pairs)
+
+
+def split_documents(
+    counts: PairCounts,
+    fractions: Sequence[float] = (0.7, 0.15, 0.15),
+    seed: int = 0,
+    *,
+    memory: int | None = None,
+    threads: int | None = None,
+) -> tuple[PairCounts, ...]:
+    """Share out the documents (or baskets) at random and count each part by itself.
+
+    Every part has the whole's vocabulary and rows, and a document's negative samples are those it had in the
+    whole; so the parts add up to it.
+
+    Parameters
+    ----------
+    counts : PairCounts
+        Counts that know their documents (of `count` or `count_baskets`).
+    fractions : sequence of float, optional
+        The share of documents of each part; they add up to 1.
+    seed : int, optional
+        Of the assignment.
+    memory, threads : int, optional
+        As in `count_corpus`.
+    """
+    corpus = counts.source
+    if corpus is None:
+        raise OptionError("these counts do not know their documents; split them by pair instead")
+    shares = check_fractions(fractions)
+    groups = tuple(counts.recipe.get("groups", ()))
+    parts = []
+    for part, documents in enumerate(_shared_out(corpus, shares, seed)):
+        recipe = {
+            **counts.recipe,
+            "split": {"by": "document", "fractions": list(shares), "seed": seed, "part": part},
+        }
+        try:
+            parts.append(
+                count_corpus(
+                    corpus.select(documents),
+                    counts.contexts,
+                    groups,
+                    recipe=recipe,
+                    memory=memory,
+                    threads=threads,
+                )
+            )
+        except InputError as error:
+            size = len(documents)
+            raise OptionError(f"part {part + 1} of the split, {size} documents: {error}") from None
+    return tuple(parts)
+
+
+def _shared_out(corpus: EncodedCorpus, shares: Sequence[float], seed: int) -> Iterator[Int64]:
+    """Yield the documents of each part: those with words, in an order drawn by the number of each."""
+    documents = np.flatnonzero(np.diff(corpus.bounds) > 0)
+    key = rng.make_key(seed, rng.SPLIT)
+    drawn = [int(rng.bits(key, int(number), 0)[0]) for number in corpus.numbers[documents]]
+    shuffled = documents[np.argsort(np.array(drawn, dtype=np.uint64), kind="stable")]
+    edges = np.rint(np.cumsum(shares) * len(documents)).astype(np.int64)
+    for first, last in zip([0, *edges[:-1]], edges, strict=True):
+        yield np.sort(shuffled[first:last])

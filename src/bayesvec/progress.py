@@ -1,0 +1,43 @@
+"""Progress of long work: one line on a terminal, nothing anywhere else."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Advance = Callable[[float, str], None]
+
+
+@contextmanager
+def progress(label: str, total: float | None, *, enabled: bool = True) -> Iterator[Advance]:
+    """Show how far some work is, on standard error if that is a terminal.
+
+    Parameters
+    ----------
+    label : str
+        What is being done.
+    total : float or None
+        How much there is to do, in any unit; None if that is not known.
+    enabled : bool, optional
+        False shows nothing.
+
+    Yields
+    ------
+    callable
+        ``advance(amount, note)``: so much more is done; the note stands at the end of the line.
+    """
+    if not enabled or not sys.stderr.isatty():
+        yield lambda amount, note: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=total, note="")
+        yield lambda amount, note: bar.update(task, advance=amount, note=note)

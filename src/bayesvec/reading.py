@@ -1,0 +1,182 @@
+"""Documents from files, as blocks of UTF-8."""
+
+import codecs
+import lzma
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import InputError
+from bayesvec.sources import ReadOptions, Source, decompressed, kind_of, opened
+from bayesvec.tables import Row, csv_rows, json_rows, parquet_rows
+
+Int64 = npt.NDArray[np.int64]
+
+
+class Block(NamedTuple):
+    """Documents, or parts of them, that are read together."""
+
+    data: bytes  # UTF-8
+    starts: Int64  # first byte of each document
+    ends: Int64  # one past its last
+    groups: list[str] | None = None  # the group of each document
+    continues: bool = False  # the first document goes on from the block before
+    read: int = 0  # bytes of the file used up since the block before
+
+
+def read_blocks(sources: Sequence[Source], options: ReadOptions) -> Iterator[Block]:
+    """Yield the documents of all files, in order, in blocks of about ``options.block_bytes``."""
+    for source in sources:
+        kind, compression = kind_of(source, options)
+        try:
+            with opened(source) as handle:
+                stream = decompressed(handle, compression)
+                done = 0
+                for block in _blocks_of(source, kind, stream, options):
+                    at = max(done, handle.tell()) if source.path is not None else 0
+                    yield block._replace(read=at - done)
+                    done = at
+        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"{source.name} cannot be read: {reason}", file=source.name) from None
+
+
+def _blocks_of(source: Source, kind: str, stream: IO[bytes], options: ReadOptions) -> Iterator[Block]:
+    if kind == "text":
+        return _text_blocks(_utf8_chunks(source, stream, options), options)
+    if kind == "parquet":
+        rows = parquet_rows(source, stream, options)
+    else:
+        lines = _lines(_utf8_chunks(source, stream, options))
+        rows = (json_rows if kind == "jsonl" else csv_rows)(source, lines, options, kind)
+    return row_blocks(rows, source.name, options)
+
+
+def _utf8_chunks(source: Source, stream: IO[bytes], options: ReadOptions) -> Iterator[bytes]:
+    """Yield the text as UTF-8, checked; a chunk may end inside a character."""
+    plain = codecs.lookup(options.encoding).name == "utf-8" and options.errors == "strict"
+    decoder = codecs.getincrementaldecoder(options.encoding)(options.errors)
+    total = 0
+    first = True
+    while chunk := stream.read(options.block_bytes):
+        total += len(chunk)
+        text = _decoded(source, decoder, chunk, total, options)
+        utf8 = chunk if plain else text.encode()
+        if b"\0" in utf8:
+            raise _binary(source)
+        yield utf8.removeprefix(codecs.BOM_UTF8) if first else utf8
+        first = False
+    _decoded(source, decoder, b"", total, options)
+
+
+def _decoded(
+    source: Source, decoder: codecs.IncrementalDecoder, chunk: bytes, total: int, options: ReadOptions
+) -> str:
+    try:
+        return decoder.decode(chunk, final=not chunk)
+    except UnicodeDecodeError as error:
+        if b"\0" in chunk:
+            raise _binary(source) from None
+        offset = total - len(error.object) + error.start
+        raise InputError(
+            f"{source.name} is not valid {options.encoding} at byte {offset} "
+            f"(0x{error.object[error.start]:02x}); "
+            "give the right --encoding (encoding=), or --errors replace (errors='replace')",
+            file=source.name,
+        ) from None
+    except UnicodeError as error:
+        problem = f"{source.name} is not valid {options.encoding}: {error}"
+        raise InputError(problem, file=source.name) from None
+
+
+def _binary(source: Source) -> InputError:
+    return InputError(
+        f"{source.name} is a binary file (it holds a zero byte); give text, "
+        "or its --encoding if it is UTF-16 or UTF-32",
+        file=source.name,
+    )
+
+
+def _text_blocks(chunks: Iterable[bytes], options: ReadOptions) -> Iterator[Block]:
+    """Cut at line ends (and at a space in a line longer than a block) and mark the documents."""
+    by_line = options.document == "line"
+    held: list[bytes] = []
+    continues = False
+    for chunk in chunks:
+        cut = chunk.rfind(b"\n") + 1 if by_line or options.divisible else 0
+        inside = not by_line
+        if cut == 0 and options.divisible and held:
+            cut = chunk.rfind(b" ") + 1
+            inside = True
+        if cut == 0:
+            held.append(chunk)
+            continue
+        data = b"".join([*held, chunk[:cut]])
+        held = [chunk[cut:]]
+        yield _text_block(data, by_line, continues)
+        continues = inside
+    data = b"".join(held)
+    if data:
+        yield _text_block(data, by_line, continues)
+
+
+def _text_block(data: bytes, by_line: bool, continues: bool) -> Block:
+    if not by_line:
+        return Block(data, np.zeros(1, np.int64), np.array([len(data)], dtype=np.int64), None, continues)
+    array = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero(array == ord("\n"))
+    if not data.endswith(b"\n"):
+        ends = np.append(ends, len(data))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    ends = ends - ((ends > starts) & (array[ends - 1] == ord("\r")))
+    return Block(data, starts.astype(np.int64), ends.astype(np.int64), None, continues)
+
+
+def row_blocks(rows: Iterable[Row], name: str, options: ReadOptions) -> Iterator[Block]:
+    """Gather rows of (text, group, number) into blocks; a group is wanted if any row's is not None."""
+    texts: list[bytes] = []
+    groups: list[str] = []
+    size = 0
+    for text, group, number in rows:
+        try:
+            encoded = (text or "").encode("utf-8", "strict" if options.errors == "strict" else options.errors)
+        except UnicodeEncodeError:
+            raise InputError(
+                f"{name}, row {number}: the text holds half of a surrogate pair; give --errors replace "
+                "(errors='replace')",
+                file=name,
+                line=number,
+            ) from None
+        if b"\0" in encoded:
+            raise InputError(f"{name}, row {number}: the text holds a zero byte", file=name, line=number)
+        texts.append(encoded)
+        if group is not None:
+            groups.append(str(group))
+        size += len(encoded)
+        if size >= options.block_bytes:
+            yield _row_block(texts, groups)
+            texts, groups, size = [], [], 0
+    if texts:
+        yield _row_block(texts, groups)
+
+
+def _row_block(texts: list[bytes], groups: list[str]) -> Block:
+    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+    starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+    return Block(b"".join(texts), starts, ends, groups or None)
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
+    """Yield the lines, each with its end."""
+    held: list[bytes] = []
+    for chunk in chunks:
+        *whole, rest = chunk.split(b"\n")
+        for line in whole:
+            yield (b"".join([*held, line]) + b"\n").decode()
+            held.clear()
+        held.append(rest)
+    if last := b"".join(held):
+        yield last.decode()

@@ -1,0 +1,176 @@
+"""The files that hold the text: found, opened, decompressed."""
+
+import bz2
+import codecs
+import glob
+import gzip
+import lzma
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from bayesvec.errors import InputError, OptionError
+
+FORMATS = ("auto", "text", "jsonl", "csv", "tsv", "parquet")
+_FORMAT_OF = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How files are read.
+
+    Attributes
+    ----------
+    text_column, group_column : str or None
+        The columns of a table that hold the text and the group of each document.
+    document : str
+        ``line`` or ``file``: what a document of plain text is.
+    format : str
+        One of ``FORMATS``; ``auto`` goes by the name of the file.
+    encoding, errors : str
+        As in `bytes.decode`; errors is ``strict``, ``replace`` or ``ignore``.
+    divisible : bool
+        Whether a document may be cut at white space for reading (not if a word can hold white space).
+    block_bytes : int
+        About how much is read at a time.
+    """
+
+    text_column: str | None = None
+    group_column: str | None = None
+    document: str = "line"
+    format: str = "auto"
+    encoding: str = "utf-8"
+    errors: str = "strict"
+    divisible: bool = True
+    block_bytes: int = 1 << 23
+
+    def __post_init__(self) -> None:
+        _check_choice("document", self.document, ("line", "file"))
+        _check_choice("format", self.format, FORMATS)
+        _check_choice("errors", self.errors, ("strict", "replace", "ignore"))
+        try:
+            codecs.lookup(self.encoding)
+        except LookupError:
+            raise OptionError(
+                f"encoding {self.encoding!r} is not known; give one such as utf-8, latin-1 or utf-16"
+            ) from None
+        if self.group_column is not None and self.text_column is None:
+            raise OptionError("group_column needs a table: give text_column as well")
+
+
+class Source(NamedTuple):
+    """A file to read; standard input has no path."""
+
+    name: str
+    path: Path | None
+    size: int  # bytes, 0 if not known
+
+
+def find_sources(texts: Any) -> list[Source]:
+    """Return the files that ``texts`` names: a path, a glob, a folder, ``-``, or several of these."""
+    several = [texts] if isinstance(texts, str | os.PathLike) else list(texts)
+    if not several:
+        raise InputError("no text is given; name a file, a folder, a glob, or - for standard input")
+    found: list[Source] = []
+    for item in several:
+        if not isinstance(item, str | os.PathLike):
+            raise InputError(f"{item!r} is no path; documents held in memory are given as documents=[...]")
+        found.extend(_sources_of(os.fspath(item)))
+    return found
+
+
+def _sources_of(name: str) -> list[Source]:
+    if name == "-":
+        return [Source("-", None, 0)]
+    path = Path(name)
+    if path.is_dir():
+        inside = (p for p in path.rglob("*") if p.is_file())
+        paths = sorted(p for p in inside if not any(part[0] == "." for part in p.relative_to(path).parts))
+        if not paths:
+            raise InputError(f"{name} is a folder without files; name one that holds text", file=name)
+    elif path.exists():
+        paths = [path]
+    else:
+        paths = sorted(p for p in map(Path, glob.glob(name, recursive=True)) if p.is_file())
+        if not paths:
+            problem = "matches no file" if glob.has_magic(name) else "does not exist"
+            raise InputError(f"{name} {problem}; name a file, a folder or a glob that does", file=name)
+    return [Source(str(p), p, p.stat().st_size) for p in paths]
+
+
+def kind_of(source: Source, options: ReadOptions) -> tuple[str, str]:
+    """Return the format and the compression of a file, and refuse options that do not go with it."""
+    suffixes = Path(source.name.lower()).suffixes
+    compression = suffixes.pop() if suffixes and suffixes[-1] in _COMPRESSED else ""
+    kind = options.format
+    if kind == "auto":
+        by_default = "jsonl" if source.path is None and options.text_column else "text"
+        kind = _FORMAT_OF.get(suffixes[-1], "text") if suffixes else by_default
+    if kind == "text" and options.text_column:
+        raise OptionError(
+            f"{source.name} is read as plain text, which has no column {options.text_column!r}; "
+            "leave text_column out, or give format as jsonl, csv, tsv or parquet"
+        )
+    if kind != "text" and not options.text_column:
+        raise OptionError(
+            f"{source.name} is a table ({kind}): say with text_column which column holds the text, "
+            "or give format as text"
+        )
+    if kind != "text" and options.document == "file":
+        raise OptionError(
+            f"{source.name} is a table ({kind}), whose documents are its rows; leave out document"
+        )
+    return kind, compression
+
+
+def opened(source: Source) -> AbstractContextManager[IO[bytes]]:
+    """Open a file for reading; standard input stays open afterwards."""
+    return nullcontext(sys.stdin.buffer) if source.path is None else source.path.open("rb")
+
+
+def decompressed(handle: IO[bytes], compression: str) -> IO[bytes]:
+    """Return the stream of what a file holds; ``compression`` is the ending that names it, or nothing."""
+    if compression == ".gz":
+        return gzip.open(handle)  # type: ignore[return-value]
+    if compression == ".bz2":
+        return bz2.open(handle)
+    if compression == ".xz":
+        return lzma.open(handle)
+    if compression == ".zst":
+        import zstandard
+
+        return _Zstandard(zstandard.ZstdDecompressor().stream_reader(handle, read_across_frames=True))  # type: ignore[return-value]
+    return handle
+
+
+class _Zstandard:
+    """A stream whose errors are those of the other compressions."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        import zstandard
+
+        try:
+            return bytes(self._stream.read(size))
+        except zstandard.ZstdError as error:
+            raise OSError(str(error)) from None
+
+
+def _check_choice(name: str, value: str, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise OptionError(f"{name} is {value!r}; it must be {', '.join(allowed[:-1])} or {allowed[-1]}")

@@ -1,0 +1,191 @@
+r"""What a word is: the tokenizers, and the numbering of the words met.
+
+``words``
+    A run of letters and digits, any marks on them included, and further such runs joined to it by a single
+    apostrophe: ``don't`` is a word, ``'tis`` and ``dogs'`` are ``tis`` and ``dogs``, ``well-known`` is two.
+    Each word found is lower-cased, composed (Unicode's NFC), and its typographic apostrophes are made plain.
+``whitespace``
+    What stands between white space (`str.split`), as it is: for text that is tokenised already.
+a regular expression
+    Every match in the text, which is lower-cased first.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import OptionError
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+UInt8 = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """How text is cut into words.
+
+    Attributes
+    ----------
+    name : str
+        ``words``, ``whitespace`` or a regular expression.
+    lowercase : bool
+        Whether words are lower-cased.
+    cut : callable
+        The words of a text, in order: the definition, in plain Python.
+    classes, fold : ndarray of uint8 or None
+        The same rule for the compiled scanner (`bayesvec.kernels.scanning`), where it has one.
+    """
+
+    name: str
+    lowercase: bool
+    cut: Callable[[str], list[str]]
+    classes: UInt8 | None = None
+    fold: UInt8 | None = None
+
+
+def make_tokenizer(name: str, lowercase: bool | None = None) -> Tokenizer:
+    """Return the tokenizer called ``name``: ``words``, ``whitespace``, or a regular expression.
+
+    Parameters
+    ----------
+    name : str
+        Which one.
+    lowercase : bool, optional
+        Whether words are lower-cased: by default all but those of ``whitespace``.
+    """
+    lower = name != "whitespace" if lowercase is None else lowercase
+    if name == "words":
+        return Tokenizer(name, lower, lambda text: _words(text, lower), _byte_classes("'"), _fold(lower))
+    if name == "whitespace":
+        cut = (lambda text: [word.lower() for word in text.split()]) if lower else str.split
+        return Tokenizer(name, lower, cut, _byte_classes(None), _fold(lower))
+    if re.fullmatch(r"\w*", name):  # a misspelt name would be a valid expression that matches next to nothing
+        raise OptionError(
+            f"tokenizer is {name!r}; it must be words, whitespace or a regular expression such as '[a-z]+'"
+        )
+    try:
+        pattern = re.compile(name)
+    except re.error as error:
+        raise OptionError(f"tokenizer {name!r} is not a regular expression: {error}; mend it") from None
+
+    def matches(text: str) -> list[str]:
+        found = pattern.finditer(text.lower() if lower else text)
+        return [match[0] for match in found if match[0]]
+
+    return Tokenizer(name, lower, matches)
+
+
+def _words(text: str, lower: bool) -> list[str]:
+    found = _word_pattern().findall(text)
+    return [tidy(word.lower() if lower else word) for word in found]
+
+
+def tidy(word: str) -> str:
+    """Return ``word`` composed, with plain apostrophes."""
+    return word if word.isascii() else unicodedata.normalize("NFC", word).replace("’", "'")  # noqa: RUF001
+
+
+@cache
+def _word_pattern() -> re.Pattern[str]:
+    r"""Return the expression of a word; Python's ``\w`` leaves out marks, so they are listed."""
+    everywhere = (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0))  # no mark lies outside of these
+    marks = "".join(chr(code) for code in everywhere if unicodedata.category(chr(code))[0] == "M")
+    run = rf"[^\W_](?:[^\W_]|[{re.escape(marks)}])*"
+    return re.compile(rf"{run}(?:['’]{run})*")  # noqa: RUF001
+
+
+def _byte_classes(apostrophe: str | None) -> UInt8:
+    """Return what each byte does: of whitespace-cut text (no apostrophe given), or of words."""
+    from bayesvec.kernels.scanning import BREAK, FOREIGN, JOIN, LETTER
+
+    classes = np.full(256, FOREIGN, dtype=np.uint8)
+    for code in range(128):
+        character = chr(code)
+        inside = character.isalnum() if apostrophe else not character.isspace()
+        classes[code] = LETTER if inside else BREAK
+    if apostrophe:
+        classes[ord(apostrophe)] = JOIN
+    return classes
+
+
+def _fold(lower: bool) -> UInt8:
+    folded = np.arange(256, dtype=np.uint8)
+    if lower:
+        folded[ord("A") : ord("Z") + 1] += 32
+    return folded
+
+
+class WordTable:
+    """Every distinct word met, numbered in order of appearance, and how often it occurred.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+        How text is cut.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self._number: dict[str, int] = {}
+        self._of_segment: dict[bytes, tuple[int, ...]] = {}
+        self._frequency = np.zeros(1 << 12, dtype=np.int64)
+
+    @property
+    def words(self) -> list[str]:
+        """The words, by number."""
+        return list(self._number)
+
+    @property
+    def frequency(self) -> Int64:
+        """How often each word occurred."""
+        return self._frequency[: len(self._number)]
+
+    def add_scanned(self, data: bytes, segments: Int32, last: Int64, types: Int64) -> tuple[Int32, Int64]:
+        """Number the words of a block that was scanned; return the tokens and the length of each document."""
+        from bayesvec.kernels.scanning import expand
+
+        lower = self.tokenizer.lowercase
+        known = self._of_segment
+        words: list[int] = []
+        first = [0]
+        for begin, end in types.tolist():
+            segment = data[begin:end].lower() if lower else data[begin:end]
+            numbers = known.get(segment)
+            if numbers is None:
+                text = segment.decode()
+                found = [text] if segment.isascii() else self.tokenizer.cut(text)
+                numbers = known[segment] = tuple(map(self._number_of, found))
+            words.extend(numbers)
+            first.append(len(words))
+        self._make_room()
+        return expand(
+            segments, last, np.array(first, dtype=np.int64), np.array(words, dtype=np.int32), self._frequency
+        )
+
+    def add_lists(self, documents: Iterable[list[str]]) -> tuple[Int32, Int64]:
+        """Number the words of documents that are cut already; return the tokens and each one's length."""
+        lengths: list[int] = []
+        tokens: list[int] = []
+        for words in documents:
+            tokens.extend(map(self._number_of, words))
+            lengths.append(len(words))
+        self._make_room()
+        numbers = np.array(tokens, dtype=np.int32)
+        counted = np.bincount(numbers, minlength=0)
+        self._frequency[: len(counted)] += counted
+        return numbers, np.array(lengths, dtype=np.int64)
+
+    def _number_of(self, word: str) -> int:
+        return self._number.setdefault(word, len(self._number))
+
+    def _make_room(self) -> None:
+        missing = len(self._number) - len(self._frequency)
+        if missing > 0:
+            room = np.zeros(max(missing, len(self._frequency)), dtype=np.int64)
+            self._frequency = np.concatenate([self._frequency, room])
