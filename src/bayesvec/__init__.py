@@ -9,10 +9,12 @@ __version__ = "0.1.0"
 # `import bayesvec` and `bayesvec --help` answer at once.
 _HOME = {
     "PairCounts": "bayesvec.counts",
+    "count": "bayesvec.counting",
+    "count_baskets": "bayesvec.counting",
     "from_pairs": "bayesvec.counts",
 }
 
-__all__ = ["PairCounts", "__version__", "from_pairs"]
+__all__ = ["PairCounts", "__version__", "count", "count_baskets", "from_pairs"]
 
 
 def __getattr__(name: str) -> Any:
@@ -26,4 +28,5 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from bayesvec.counting import count, count_baskets
     from bayesvec.counts import PairCounts, from_pairs
