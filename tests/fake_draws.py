@@ -61,3 +61,43 @@ def autoregressive(phi, shape, seed):
     for t in range(1, shape[1]):
         noise[:, t] += phi * noise[:, t - 1]
     return noise
+
+
+def write_run(folder, rho, alpha, *, words=None, contexts=None, store="both", wanted=None, settings=None):
+    """Write draws (chain, draw, row, K) as a run folder, and return its path."""
+    from bayesvec import recorder
+
+    num_chains, num_draws, num_words, dim = np.shape(rho)
+    num_contexts = np.shape(alpha)[2]
+    folder = Path(folder)
+    folder.mkdir(parents=True)
+    sides = {"rho": num_words} | ({"alpha": num_contexts} if store == "both" else {})
+    arrays = recorder.plan_arrays(
+        folder, sides=sides, dim=dim, stats=["log_posterior", "seconds"], pairs=1, draws=num_draws
+    )
+    wanted = wanted or num_draws
+    chosen = {"chains": num_chains, "draws": wanted, "dim": dim, "store": store, "method": "gibbs"}
+    chosen |= {"identify": "procrustes"} | (settings or {})
+    manifest = {
+        "format": "bayesvec run",
+        "format_version": 1,
+        "versions": {"bayesvec": "0"},
+        "settings": chosen,
+        "monitored": [[0, 1]],
+        "arrays": recorder.described(arrays),
+    }
+    names = {
+        "words": list(words or (f"w{i}" for i in range(num_words))),
+        "contexts": list(contexts or (f"c{i}" for i in range(num_contexts))),
+        "groups": None,
+    }
+    recorder.create(folder, manifest, names)
+    for chain in range(num_chains):
+        record = recorder.ChainRecorder(folder, chain, manifest)
+        for draw in range(num_draws):
+            one, other = np.asarray(rho[chain][draw]), np.asarray(alpha[chain][draw])
+            cosine = one[0] @ one[1] / np.sqrt((one[0] @ one[0]) * (one[1] @ one[1]))
+            values = {"rho": one, "alpha": other, "lp": float(one.sum()), "seconds": 0.1, "cosine": [cosine]}
+            record.append(values)
+        record.commit(num_draws, {})
+    return folder

@@ -201,14 +201,18 @@ def score(draws: "Draws", holdout: "PairCounts", *, progress: bool = False) -> S
             eta = _inner_products(rho, alpha, words, contexts)
             positive += logistic(eta)
             negative += logistic(-eta)  # not 1 - positive, which is zero too soon
-        predictive = _average(side.n_pos, side.n_neg, np.log(positive / count), np.log(negative / count))
+        with np.errstate(divide="ignore"):
+            logs = np.log(positive / count), np.log(negative / count)
+        predictive = _average(side.n_pos, side.n_neg, *logs)
     return Score(at_mean, predictive, holdout.num_observations, holdout.num_pairs)
 
 
 def _average(n_pos: Any, n_neg: Any, log_positive: Float64, log_negative: Float64) -> float:
     # A pair without negatives says nothing about their probability, which may be zero: 0 * -inf is 0 here.
-    parts = np.where(n_pos > 0, n_pos * log_positive, 0.0) + np.where(n_neg > 0, n_neg * log_negative, 0.0)
-    return float(parts.sum() / (n_pos.sum(dtype=np.int64) + n_neg.sum(dtype=np.int64)))
+    total = sum(
+        float((n[n > 0] * log[n > 0]).sum()) for n, log in ((n_pos, log_positive), (n_neg, log_negative))
+    )
+    return total / int(n_pos.sum(dtype=np.int64) + n_neg.sum(dtype=np.int64))
 
 
 def _inner_products(

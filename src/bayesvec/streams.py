@@ -77,7 +77,8 @@ def probabilities(draws: "Draws", words: Rows, contexts: Rows) -> Float64:
 
 def logistic(eta: Float64) -> Float64:
     """Return 1 / (1 + exp(-eta)) without overflow."""
-    return np.asarray(np.exp(-np.logaddexp(0.0, -eta)))
+    small = np.exp(-np.abs(eta))
+    return np.asarray(np.where(eta >= 0, 1.0, small) / (1.0 + small))
 
 
 def nearest(draws: "Draws", row: int, n: int) -> tuple[Rows, Float64]:
@@ -107,9 +108,11 @@ def nearest(draws: "Draws", row: int, n: int) -> tuple[Rows, Float64]:
 
 
 def _cosines_to(rho: Float32, row: int) -> Float32:
+    # Both are bound by memory; a BLAS call would wait for threads and round by their number.
     norm = np.sqrt(np.einsum("vk,vk->v", rho, rho))
+    dot = np.einsum("vk,k->v", rho, rho[row])
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(rho @ rho[row] / (norm * norm[row]))
+        return np.asarray(dot / (norm * norm[row]))
 
 
 def _refuse_zero(draws: "Draws", norm: Float64, rows: Rows) -> None:
