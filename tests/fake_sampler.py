@@ -1,4 +1,4 @@
-"""A sampler with a known law for tests of the run loop: x <- 0.9 x + noise, the noise addressed by (chain, sweep)."""
+"""A sampler with a known law for tests of the run loop: x <- 0.9 x + noise addressed by (chain, sweep)."""
 
 import time
 from dataclasses import dataclass

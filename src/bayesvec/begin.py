@@ -14,12 +14,15 @@ from bayesvec.folder import Run
 from bayesvec.identify import AnchorChoice, choose_anchors
 from bayesvec.kernels import rng
 from bayesvec.priors import Prior, RowPrior, spherical
+from bayesvec.progress import progress
 
 MAP_ITERATIONS = 100  # enough for a start
 JITTER = 0.5  # spread of the starts around the MAP, in units of its entries' root mean square
 
 
-def find_begin(run: Run, counts: PairCounts, prior: "Prior", threads: int) -> dict[str, npt.NDArray[Any]]:
+def find_begin(
+    run: Run, counts: PairCounts, prior: Prior, *, threads: int, show: bool = False
+) -> dict[str, npt.NDArray[Any]]:
     """Return the MAP and the anchors that the chains begin with, found once and kept."""
     settings = run.settings
     path = run.state_file("begin")
@@ -31,7 +34,16 @@ def find_begin(run: Run, counts: PairCounts, prior: "Prior", threads: int) -> di
         from bayesvec.samplers.map import find_map
 
         limit = {} if fixed else {"max_iterations": MAP_ITERATIONS}
-        found = find_map(counts, prior, settings.dim, seed=settings.seed, threads=threads, **limit)
+        with progress("looking for a start", None, enabled=show) as advance:
+            found = find_map(
+                counts,
+                prior,
+                settings.dim,
+                seed=settings.seed,
+                threads=threads,
+                callback=lambda _, value, slope: advance(1, f"log posterior {value:.1f}"),
+                **limit,
+            )
         if fixed:
             how = cast("AnchorChoice | list[int]", settings.anchors)
             anchors = choose_anchors(found.alpha, how, seed=settings.seed)
@@ -44,7 +56,7 @@ def find_begin(run: Run, counts: PairCounts, prior: "Prior", threads: int) -> di
 
 def jittered(begin: Mapping[str, npt.NDArray[Any]], seed: int, chain: int) -> dict[str, npt.NDArray[Any]]:
     """Return the MAP with the chain's own noise: chains that agree later on have forgotten their start."""
-    key = rng.make_key(seed, rng.START, chain=chain)
+    key = rng.make_key(seed, rng.START, chain=chain, sweep=2)  # 0 and 1 are used by others
     result = {}
     for row, side in enumerate(("rho", "alpha")):
         noise = np.empty(begin[side].size)

@@ -29,13 +29,13 @@ COMMIT_SHARE = 20.0
 class Work:
     """What all chains of a run share."""
 
-    def __init__(self, run: Run, counts: PairCounts, module: ModuleType, threads: int) -> None:
+    def __init__(self, run: Run, counts: PairCounts, module: ModuleType, *, threads: int, show: bool) -> None:
         self.run = run
         self.settings = run.settings
         self.module = module
         self.stop = threading.Event()
         prior = load_prior(run)
-        self.begin = find_begin(run, counts, prior, threads)
+        self.begin = find_begin(run, counts, prior, threads=threads, show=show)
         anchors = None
         if self.settings.identify == "fixed":
             anchors = Anchors(self.begin["anchor_rows"], self.begin["anchor_values"])

@@ -49,6 +49,9 @@ class ChainProgress:
         self.sweep = self._first = sweep
         self._began = time.monotonic()
         draws = open_draws(path)
+        if not draws.monitored:  # there is one word only
+            self.draws = draws.chain_draws(self.chain)
+            return
         self._cosines = np.empty((self._settings.draws, len(draws.monitored)), np.float32)
         before = draws.chain_stats("cosine", self.chain)[: self._settings.draws]
         self._cosines[: len(before)] = before

@@ -245,6 +245,10 @@ class Draws:
         chains = [self.chain_stats(name, chain)[: self.num_draws] for chain in range(self.num_chains)]
         return np.stack(chains)
 
+    def chain_draws(self, chain: int) -> int:
+        """Return how many draws of one chain are committed."""
+        return self._marks[chain].draws
+
     def chain_stats(self, name: str, chain: int) -> Float64:  # (draw,) or (draw, pair)
         """Return a statistic of one chain, for all draws of it that are committed."""
         stored = STAT_NAMES.get(name, name)

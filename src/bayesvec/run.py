@@ -134,6 +134,7 @@ def fit(
         options=method_options(_module(method), method, given),
     )
     _check_dim(settings, data)
+    _num_threads(threads)
     path = folder.temporary_folder() if out is None else Path(out)
     if resume and folder.exists(path):
         return go_on(path, wanted=settings.as_dict(), counts=data, threads=threads, progress=progress)
@@ -187,15 +188,13 @@ def _finish(run: Run, counts: PairCounts, *, threads: int | None, progress: bool
     """Run all chains to their end and open what they have drawn."""
     from bayesvec.posterior import open_posterior
 
-    total = default_threads() if threads is None else threads
-    if total < 1:
-        raise OptionError(f"threads is {total}; it must be 1 or more")
+    total = _num_threads(threads)
     settings = run.settings
     module = _module(settings.method)
     # More BLAS threads inside the threads over rows only get into each other's way, and change the last bits.
     chains = [ChainProgress(chain, settings) for chain in range(settings.chains)]
     with threadpool_limits(limits=1, user_api="blas"):
-        work = Work(run, counts, module, total)
+        work = Work(run, counts, module, threads=total, show=progress)
         with _stop_on_signal(work.stop), show(settings, chains, enabled=progress) as display:
             _run_chains(work, chains, display.update, total)
             display.update(final=True)
@@ -222,6 +221,12 @@ def _run_chains(work: Work, chains: list[ChainProgress], update: Callable[[], No
             work.stop.set()
     for future in futures:
         future.result()
+
+
+def _num_threads(threads: int | None) -> int:
+    if threads is not None and threads < 1:
+        raise OptionError(f"threads is {threads}; it must be 1 or more")
+    return threads or default_threads()
 
 
 def _module(method: str) -> ModuleType:
