@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from bayesvec.counting import count
 from bayesvec.counts import PairCounts, from_pairs
 from bayesvec.counts_split import binomial
 from bayesvec.counts_store import open_counts, read_extra, save_counts
@@ -20,7 +21,7 @@ from bayesvec.counts_table import from_table
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import rng
 from bayesvec.kernels.compiled import compiled
-from bayesvec.simulate import simulate
+from bayesvec.simulate import simulate, simulate_documents
 
 LEVEL = 1e-4
 
@@ -322,6 +323,27 @@ def test_what_is_not_counts(tmp_path: Path) -> None:
         open_counts(tmp_path / "text")
     with pytest.raises(InputError, match=r"cannot read .*No such file"):
         open_counts(tmp_path / "nowhere.tsv")
+
+
+@pytest.mark.parametrize("groups", [None, ["D", "R"] * 50])
+def test_the_counted_documents_are_kept(tmp_path: Path, groups: list[str] | None) -> None:
+    documents, _ = simulate_documents(100, 12, vocab=10, seed=1)
+    counts = count(documents=documents, groups=groups, vocab=8, progress=False)
+    counts.save(tmp_path / "c")
+    opened = open_counts(tmp_path / "c", verify=True)
+    assert_same(counts, opened)
+    assert opened.source.options == counts.source.options
+    for name, array in counts.source.arrays().items():
+        np.testing.assert_array_equal(getattr(opened.source, name), array)
+    before = counts.split(by="document", fractions=(0.5, 0.5), seed=4)
+    after = opened.split(by="document", fractions=(0.5, 0.5), seed=4)
+    assert [part.fingerprint for part in before] == [part.fingerprint for part in after]
+    np.testing.assert_array_equal(sum(dense(part) for part in after), dense(counts))
+    tokens = np.load(tmp_path / "c" / "source.tokens.npy")
+    tokens[5] += 1
+    np.save(tmp_path / "c" / "source.tokens.npy", tokens)
+    with pytest.raises(InputError, match=r"damaged: source\.tokens\.npy does not match its checksum"):
+        open_counts(tmp_path / "c", verify=True)
 
 
 def test_further_arrays(tmp_path: Path) -> None:

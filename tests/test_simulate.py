@@ -5,6 +5,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
+from bayesvec.counting import count
 from bayesvec.counts import PairCounts
 from bayesvec.errors import OptionError
 from bayesvec.simulate import Truth, simulate, simulate_documents
@@ -243,6 +244,32 @@ def test_documents_of_two_words_are_draws_of_the_joint() -> None:
     assert pair_p_value(ordered.T, joint) < LEVEL
     np.testing.assert_allclose(truth.expected_positives(1), 50_000 * (joint + joint.T))
     np.testing.assert_allclose(truth.word_probability(), (joint.sum(axis=0) + joint.sum(axis=1)) / 2)
+
+
+@pytest.mark.parametrize("window", [1, 3])
+def test_count_finds_what_is_expected(window: int) -> None:
+    """The whole way from text to counts against the expectation of the chain that wrote the text."""
+    documents, truth = simulate_documents(6000, 6, vocab=5, dim=2, zipf=True, epsilon=1.5, seed=6)
+    parts = [
+        count(documents=documents[i::60], vocabulary=truth.words, window=window, seed=i, progress=False)
+        for i in range(60)
+    ]
+    assert all(part.words == part.contexts == truth.words for part in parts)
+    shares = np.array([dense(part)[0] for part in parts])
+    for i in (0, 17):
+        np.testing.assert_array_equal(shares[i], text_positives(documents[i::60], window, 5))
+    limit = stats.t.isf(LEVEL / 25, df=59)
+    assert z_scores(shares, truth.expected_positives(window), 60) < limit
+    assert z_scores(shares, truth.expected_positives(window + 1), 60) > limit
+    # negatives: one for each positive of the word, contexts by how often they occur in the text
+    for part, documents_of_part in ((parts[0], documents[::60]), (parts[1], documents[1::60])):
+        positives, negatives = dense(part)
+        np.testing.assert_array_equal(negatives.sum(axis=1), positives.sum(axis=1))
+        text = " ".join(documents_of_part).split()
+        unigram = np.array([text.count(word) for word in truth.words]) / len(text)
+        expected = negatives.sum() * unigram
+        assert stats.chisquare(negatives.sum(axis=0), expected).pvalue > LEVEL
+        assert stats.chisquare(negatives.sum(axis=0), negatives.sum() / 5 * np.ones(5)).pvalue < LEVEL
 
 
 def test_document_options() -> None:

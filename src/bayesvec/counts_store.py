@@ -52,7 +52,10 @@ def save_counts(
     final = Path(path)
     check_free(final, force=force)
     arrays = _arrays(counts)
-    arrays |= {f"extra.{name}": array for name, array in (extra or {}).items()}
+    beside = {f"extra.{name}": array for name, array in (extra or {}).items()}
+    if counts.source is not None:
+        beside |= {f"source.{name}": array for name, array in counts.source.arrays().items()}
+    arrays |= beside
     manifest = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -65,6 +68,8 @@ def save_counts(
         "fingerprint": counts.fingerprint,
         "grouped": counts.groups is not None,
         "recipe": dict(counts.recipe),
+        "source": None if counts.source is None else dict(counts.source.options),
+        "hashes": {name: _hash(array) for name, array in beside.items()},
         "arrays": {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()},
     }
     partial = _beside(final, "partial")
@@ -107,6 +112,7 @@ def open_counts(path: str | os.PathLike[str], *, verify: bool = False) -> PairCo
         permutation=_array(folder, manifest, "permutation"),
         groups=_names(folder, manifest, "groups") if manifest["grouped"] else None,
         recipe=manifest["recipe"],
+        source=_source(folder, manifest),
     )
     if verify:
         _verify(counts, folder, manifest)
@@ -242,6 +248,21 @@ def _array(folder: Path, manifest: Mapping[str, Any], name: str) -> Array:
     return array
 
 
+def _source(folder: Path, manifest: Mapping[str, Any]) -> Any:
+    """Open the corpus that was counted, if it was kept."""
+    if manifest["source"] is None:
+        return None
+    from bayesvec.corpus import EncodedCorpus
+
+    names = [name for name in manifest["arrays"] if name.startswith("source.")]
+    arrays = {name.removeprefix("source."): _array(folder, manifest, name) for name in names}
+    return EncodedCorpus(**arrays, options=manifest["source"])
+
+
+def _hash(array: Array) -> str:
+    return hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()[:32]
+
+
 def _verify(counts: PairCounts, folder: Path, manifest: Mapping[str, Any]) -> None:
     """Read everything: by_word against the fingerprint, by_context against by_word."""
     if counts.fingerprint != manifest["fingerprint"]:
@@ -254,6 +275,9 @@ def _verify(counts: PairCounts, folder: Path, manifest: Mapping[str, Any]) -> No
         np.array_equal(own[order], other) for own, other in zip(columns, counts.by_context[1:], strict=True)
     ):
         raise _damaged(folder, "by_context does not match by_word")
+    for name, wanted in manifest["hashes"].items():
+        if _hash(_array(folder, manifest, name)) != wanted:
+            raise _damaged(folder, f"{name}.npy does not match its checksum")
 
 
 def _seal(manifest: dict[str, Any]) -> str:
