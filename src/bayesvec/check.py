@@ -1,6 +1,7 @@
 """Is a run long enough? R-hat and ESS of cosines and co-occurrence probabilities, and a verdict in words."""
 
 import math
+import shlex
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -173,12 +174,13 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...]) -> tuple[bool, str]:
 
 def _go_on(draws: "Draws", needed: float) -> str:
     """Return the command that makes the run longer: draws needed, rounded up to two figures."""
+    folder = shlex.quote(str(draws.path))
     wanted = int(draws.manifest.get("settings", {}).get("draws", draws.num_draws))
     if not draws.finished and needed <= wanted:
-        return f"it is not finished, go on with: bayesvec fit --resume --out {draws.path}"
+        return f"it is not finished, go on with: bayesvec fit --resume --out {folder}"
     unit = 10 ** max(0, math.floor(math.log10(needed)) - 1)
     rounded = math.ceil(1.1 * needed / unit) * unit  # a little more than just enough
-    return f"go on with: bayesvec fit --resume --draws {rounded} --out {draws.path}"
+    return f"go on with: bayesvec fit --resume --draws {rounded} --out {folder}"
 
 
 def _line(diagnosis: Diagnosis) -> str:

@@ -2,7 +2,7 @@
 
 import sys
 
-from bayesvec.cli import count, fit, questions, simulate  # noqa: F401  (each adds its commands to the application)
+from bayesvec.cli import count, fit, plot, questions, simulate  # noqa: F401  (each adds its commands to the application)
 from bayesvec.cli.app import app
 from bayesvec.errors import BayesvecError
 
