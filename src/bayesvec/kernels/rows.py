@@ -61,6 +61,7 @@ class Work(NamedTuple):
     few: Float32  # (K * padded K,) the scaled rows of a row with few pairs, transposed
     noise: Float64  # (2 K,)
     x: Float64  # (padded (K + 1),)
+    terms: Float64  # (P,)
 
 
 def make_side(side: Side, prior: RowPrior, dim: int, fixed: npt.NDArray[np.bool_]) -> RowSide:
@@ -92,6 +93,7 @@ def make_work(dim: int) -> Work:
         few=np.zeros(dim * width, dtype=np.float32),
         noise=np.zeros(2 * dim),
         x=np.zeros(padded(dim + 1)),
+        terms=np.zeros(size),
     )
 
 
@@ -282,6 +284,15 @@ def redraw_rows(
 
 
 @compiled
+def _log_likelihoods(eta: Float32, n: npt.NDArray[np.int32], kappa: Float32, out: Float64) -> None:
+    """Put the log likelihood of each pair into ``out``, a loop of its own so that it is vectorised."""
+    for p in range(len(eta)):
+        value = float(eta[p])
+        far = log1p_unit(exp_negative(-abs(value)))
+        out[p] = kappa[p] * value - n[p] * (0.5 * abs(value) + far)
+
+
+@compiled
 def log_posterior_rows(
     first: int, last: int, side: RowSide, rows: Float32, other: Float32, data: bool, work: Work, out: Float64
 ) -> None:
@@ -290,7 +301,7 @@ def log_posterior_rows(
     The prior is relative to its value at zero; a pair gives
     :math:`n^+ \log s(\eta) + n^- \log s(-\eta) = \kappa\eta - n\,(|\eta|/2 + \log(1 + e^{-|\eta|}))`.
     """
-    eta = work.eta
+    eta, terms = work.eta, work.terms
     for row in range(first, last):
         total = 0.0
         for k in range(work.dim):
@@ -301,8 +312,7 @@ def log_posterior_rows(
             count = min(len(eta), stop - start)
             for p in range(count):
                 eta[p] = dot_rows(rows, row, other, side.other[start + p])
+            _log_likelihoods(eta[:count], side.n[start:], side.kappa[start:], terms)
             for p in range(count):
-                value = float(eta[p])
-                far = log1p_unit(exp_negative(-abs(value)))
-                total += side.kappa[start + p] * value - side.n[start + p] * (0.5 * abs(value) + far)
+                total += terms[p]
         out[row] = total
