@@ -11,7 +11,7 @@ import pytest
 
 from bayesvec.counts_store import open_counts
 from bayesvec.errors import InputError
-from bayesvec.simulate import open_truth, simulate
+from bayesvec.worlds import open_truth, simulate
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:

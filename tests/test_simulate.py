@@ -1,5 +1,7 @@
 """Simulated worlds against the truth they were drawn from."""
 
+import importlib.util
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -8,7 +10,7 @@ from scipy import stats
 from bayesvec.counting import count
 from bayesvec.counts import PairCounts
 from bayesvec.errors import OptionError
-from bayesvec.simulate import Truth, simulate, simulate_documents
+from bayesvec.worlds import Truth, simulate, simulate_documents
 
 # One test of the whole file fails by chance with a probability below 1e-3 (fixed seeds, about 50 p-values).
 LEVEL = 1e-3 / 50
@@ -201,6 +203,17 @@ def test_truth_similarity() -> None:
 def test_bad_options(options: dict[str, float], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         simulate(**options)
+
+
+def test_public_names_stay_what_they_are() -> None:
+    """A submodule with the name of a function would take its place in the package once it is imported."""
+    import bayesvec as bv
+
+    assert bv.simulate is bv.simulate is simulate
+    assert bv.simulate_documents is simulate_documents
+    clashing = [name for name in bv._HOME if importlib.util.find_spec(f"bayesvec.{name}")]
+    assert clashing == []
+    assert bv.datasets.python_docs.__module__ == "bayesvec.datasets.python_docs"
 
 
 def text_positives(documents: list[str], window: int, vocab: int) -> npt.NDArray[np.int64]:

@@ -12,21 +12,44 @@ _HOME = {
     "count": "bayesvec.counting",
     "count_baskets": "bayesvec.counting",
     "from_pairs": "bayesvec.counts",
+    "from_table": "bayesvec.counts_table",
+    "open_counts": "bayesvec.counts_store",
+    "open_truth": "bayesvec.worlds",
+    "simulate": "bayesvec.worlds",
+    "simulate_documents": "bayesvec.worlds",
 }
 
-__all__ = ["PairCounts", "__version__", "count", "count_baskets", "from_pairs"]
+__all__ = [
+    "PairCounts",
+    "__version__",
+    "count",
+    "count_baskets",
+    "datasets",
+    "from_pairs",
+    "from_table",
+    "open_counts",
+    "open_truth",
+    "simulate",
+    "simulate_documents",
+]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
+    if name == "datasets":
+        return import_module("bayesvec.datasets")
     raise AttributeError(f"module 'bayesvec' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    return sorted({*globals(), *_HOME, "datasets"})
 
 
 if TYPE_CHECKING:
+    from bayesvec import datasets
     from bayesvec.counting import count, count_baskets
     from bayesvec.counts import PairCounts, from_pairs
+    from bayesvec.counts_store import open_counts
+    from bayesvec.counts_table import from_table
+    from bayesvec.worlds import open_truth, simulate, simulate_documents

@@ -27,8 +27,8 @@ def simulate(
 ) -> None:
     """Draw pair counts from a known embedding, as in the paper's simulation study."""
     from bayesvec.counts_store import check_free
-    from bayesvec.simulate import save_simulated
-    from bayesvec.simulate import simulate as draw
+    from bayesvec.worlds import save_simulated
+    from bayesvec.worlds import simulate as draw
 
     check_free(out, force=force)
     counts, truth = draw(
