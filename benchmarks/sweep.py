@@ -1,0 +1,217 @@
+"""Speed of a Gibbs sweep: against the paper's algorithm in NumPy, against the machine's sgemm, over threads.
+
+Everything that is compared is timed in this one run, in turns, and only ratios are reported as results.
+"""
+
+import argparse
+import time
+from concurrent.futures import ThreadPoolExecutor
+from statistics import median
+
+import numpy as np
+import polyagamma
+from report import write
+from threadpoolctl import threadpool_limits
+
+from bayesvec.kernels import rng
+from bayesvec.kernels.polyagamma import fill_polyagamma
+from bayesvec.parallel import Threads, default_threads
+from bayesvec.priors import spherical
+from bayesvec.samplers import gibbs
+from bayesvec.simulate import simulate
+
+CORES = default_threads()
+
+
+def paper_side(indptr, other, n, kappa, precision, values, dim, steps, generator):
+    """Redraw one side as Algorithm 1 says: from N(0, 1/K), S steps, a batch of 100 rows at a time."""
+    num_rows = len(indptr) - 1
+    out = np.empty((num_rows, dim))
+    for first in range(0, num_rows, 100):
+        last = min(first + 100, num_rows)
+        begin, end = indptr[first], indptr[last]
+        gathered = values[other[begin:end]]
+        row_of = np.repeat(np.arange(last - first), np.diff(indptr[first : last + 1]))
+        cuts = indptr[first : last + 1] - begin
+        right = np.stack([gathered[a:b].T @ kappa[begin + a : begin + b] for a, b in zip(cuts, cuts[1:])])
+        beta = generator.normal(size=(last - first, dim)) / np.sqrt(dim)
+        for _ in range(steps):
+            eta = np.einsum("ik,ik->i", gathered, beta[row_of])
+            omega = polyagamma.random_polyagamma(n[begin:end], eta, random_state=generator)
+            weighted = gathered * omega[:, None]
+            q = np.stack([gathered[a:b].T @ weighted[a:b] for a, b in zip(cuts, cuts[1:])])
+            q += precision * np.eye(dim)
+            covariance = np.linalg.inv(q)
+            mean = np.einsum("rij,rj->ri", covariance, right)
+            noise = generator.normal(size=mean.shape)
+            beta = mean + np.einsum("rij,rj->ri", np.linalg.cholesky(covariance), noise)
+        out[first:last] = beta
+    return out
+
+
+def paper_sweep(counts, precision, rho, alpha, dim, steps, generator):
+    for side, values, which in ((counts.by_word, alpha, 0), (counts.by_context, rho, 1)):
+        n = side.n_pos + side.n_neg
+        kappa = side.n_pos - 0.5 * n
+        new = paper_side(side.indptr, side.other, n, kappa, precision, values, dim, steps, generator)
+        rho, alpha = (new, alpha) if which == 0 else (rho, new)
+    return rho, alpha
+
+
+class Chain:
+    """One of our chains, swept for the clock."""
+
+    def __init__(self, problem, chain=0, threads=1):
+        self.problem, self.chain, self.threads, self.number = problem, chain, Threads(threads), 0
+        self.state = gibbs.start(problem, seed=1, chain=chain)
+
+    def sweep(self, count=1):
+        for _ in range(count):
+            self.state, self.info = gibbs.sweep(
+                self.problem,
+                self.state,
+                seed=1,
+                chain=self.chain,
+                number=self.number,
+                threads=self.threads,
+            )
+            self.number += 1
+
+
+def seconds(work, repeats=1):
+    start = time.perf_counter()
+    for _ in range(repeats):
+        work()
+    return (time.perf_counter() - start) / repeats
+
+
+def against_paper(vocab, dim, pairs, zipf, ours_sweeps):
+    """Draws per second on all cores: chains side by side, against Algorithm 1 (S = 10) in NumPy."""
+    counts, _ = simulate(vocab=vocab, dim=dim, pairs=pairs, zipf=zipf, seed=0)
+    precision = float(dim)
+    problem = gibbs.prepare(counts, spherical(precision), dim)
+    chains = [Chain(problem, chain) for chain in range(CORES)]
+    single = Chain(problem)
+    generator = np.random.default_rng(0)
+    rho, alpha = (generator.normal(size=(vocab, dim)) / np.sqrt(dim) for _ in range(2))
+    with threadpool_limits(1):
+        for chain in (*chains, single):
+            chain.sweep(2)
+
+    def both():
+        with ThreadPoolExecutor(CORES) as pool:
+            list(pool.map(lambda chain: chain.sweep(ours_sweeps), chains))
+
+    paper_seconds, all_seconds, one_seconds = [], [], []
+    for _ in range(3):
+        paper_seconds.append(seconds(lambda: paper_sweep(counts, precision, rho, alpha, dim, 10, generator)))
+        with threadpool_limits(1):
+            all_seconds.append(seconds(both) / (ours_sweeps * CORES))
+            one_seconds.append(seconds(lambda: single.sweep(ours_sweeps)) / ours_sweeps)
+    return {
+        "vocab": vocab,
+        "dim": dim,
+        "pairs": pairs,
+        "zipf": zipf,
+        "distinct_pairs": counts.num_pairs,
+        "ratio": median(paper_seconds) / median(all_seconds),
+        "ratio_one_core_of_ours": median(paper_seconds) / median(one_seconds),
+        "our_draws_per_second": 1 / median(all_seconds),
+        "paper_draws_per_second": 1 / median(paper_seconds),
+    }
+
+
+def sgemm_rate(threads, size=3000):
+    x = np.random.default_rng(0).normal(size=(size, size)).astype(np.float32)
+    with threadpool_limits(threads):
+        x @ x
+        return 2 * size**3 / seconds(lambda: x @ x, 2)
+
+
+def against_machine(vocab, dim, pairs, repeats):
+    """Useful operations per second of the whole sweep over those of a large sgemm; threads; Polya-Gamma."""
+    counts, _ = simulate(vocab=vocab, dim=dim, pairs=pairs, zipf=True, seed=0)
+    problem = gibbs.prepare(counts, spherical(float(dim)), dim)
+    work = 2 * counts.num_pairs * dim**2
+    one, two = Chain(problem, threads=1), Chain(problem, threads=CORES)
+    ratios, speedups = [], []
+    with threadpool_limits(1):
+        one.sweep(), two.sweep()
+    for _ in range(repeats):
+        rate = sgemm_rate(CORES)
+        with threadpool_limits(1):
+            slow, fast = seconds(one.sweep), seconds(two.sweep)
+        ratios.append(work / fast / rate)
+        speedups.append(slow / fast)
+    same = bool(
+        np.array_equal(one.state.rho, two.state.rho) and np.array_equal(one.state.alpha, two.state.alpha)
+    )
+    return {
+        "vocab": vocab,
+        "dim": dim,
+        "pairs": pairs,
+        "distinct_pairs": counts.num_pairs,
+        "share_of_sgemm": median(ratios),
+        "threads_speedup": median(speedups),
+        "threads_identical": same,
+        "polya_gamma": polya_gamma_ratio(problem, two.state),
+    }
+
+
+def polya_gamma_ratio(problem, state):
+    """Time of a draw over this setting's own (n, eta), against the package's default, one core each."""
+    side = problem.by_word.side
+    row_of = np.repeat(np.arange(len(side.indptr) - 1), np.diff(side.indptr))
+    eta = np.einsum("ik,ik->i", state.rho[row_of], state.alpha[side.other])
+    out = np.empty_like(eta)
+    key = rng.make_key(1, rng.USER)
+    generator = np.random.default_rng(0)
+    fill_polyagamma(side.n[:64], eta[:64], key, 0, 0, problem.tables, out[:64])
+    ours, theirs = [], []
+    for _ in range(3):
+        ours.append(seconds(lambda: fill_polyagamma(side.n, eta, key, 0, 0, problem.tables, out)))
+        theirs.append(seconds(lambda: polyagamma.random_polyagamma(side.n, eta, random_state=generator)))
+    return {"ours_over_package": median(ours) / median(theirs), "ns_a_draw": 1e9 * median(ours) / len(eta)}
+
+
+def growth(vocab, dim, sizes):
+    """Slope of log sweep time over log distinct pairs, at fixed vocabulary and dimension."""
+    points = []
+    for pairs in sizes:
+        counts, _ = simulate(vocab=vocab, dim=dim, pairs=pairs, zipf=True, seed=0)
+        chain = Chain(gibbs.prepare(counts, spherical(float(dim)), dim), threads=CORES)
+        with threadpool_limits(1):
+            chain.sweep()
+            points.append((counts.num_pairs, min(seconds(chain.sweep) for _ in range(5))))
+    x, y = np.log(np.array(points)).T
+    return {"distinct_pairs": [p[0] for p in points], "slope": float(np.polyfit(x, y, 1)[0])}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="smaller sizes, for a look")
+    quick = parser.parse_args().quick
+    results = {
+        "against_paper": [
+            against_paper(100, 5, 50_000, False, 200),
+            against_paper(200, 20, 500_000, False, 40),
+            against_paper(603, 100, 100_000 if quick else 1_000_000, True, 4),
+        ],
+        "against_machine": against_machine(2000 if quick else 5000, 100, 10**6 if quick else 10**7, 5),
+        "growth": growth(2000, 50, (10**5, 3 * 10**5, 10**6, 3 * 10**6)),
+    }
+    for row in results["against_paper"]:
+        world = f"V={row['vocab']} K={row['dim']} N={row['pairs']:,}"
+        print(f"{world}: {row['ratio']:.0f}x the draws per second of the paper's algorithm in NumPy")
+    machine = results["against_machine"]
+    print(f"share of the machine's sgemm rate, whole sweep: {machine['share_of_sgemm']:.2f}")
+    print(
+        f"{CORES} threads over one: {machine['threads_speedup']:.2f}x, identical: {machine['threads_identical']}"
+    )
+    print(f"Polya-Gamma, time over the package's: {machine['polya_gamma']['ours_over_package']:.3f}")
+    print(f"growth over distinct pairs: slope {results['growth']['slope']:.2f}")
+    write("sweep", results)
+
+
+if __name__ == "__main__":
+    main()
