@@ -6,6 +6,7 @@ Everything that is compared is timed in this one run, in turns, and only ratios 
 import argparse
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from statistics import median
 
 import numpy as np
@@ -33,13 +34,13 @@ def paper_side(indptr, other, n, kappa, precision, values, dim, steps, generator
         gathered = values[other[begin:end]]
         row_of = np.repeat(np.arange(last - first), np.diff(indptr[first : last + 1]))
         cuts = indptr[first : last + 1] - begin
-        right = np.stack([gathered[a:b].T @ kappa[begin + a : begin + b] for a, b in zip(cuts, cuts[1:])])
+        right = np.stack([gathered[a:b].T @ kappa[begin + a : begin + b] for a, b in pairwise(cuts)])
         beta = generator.normal(size=(last - first, dim)) / np.sqrt(dim)
         for _ in range(steps):
             eta = np.einsum("ik,ik->i", gathered, beta[row_of])
             omega = polyagamma.random_polyagamma(n[begin:end], eta, random_state=generator)
             weighted = gathered * omega[:, None]
-            q = np.stack([gathered[a:b].T @ weighted[a:b] for a, b in zip(cuts, cuts[1:])])
+            q = np.stack([gathered[a:b].T @ weighted[a:b] for a, b in pairwise(cuts)])
             q += precision * np.eye(dim)
             covariance = np.linalg.inv(q)
             mean = np.einsum("rij,rj->ri", covariance, right)

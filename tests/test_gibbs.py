@@ -15,7 +15,7 @@ from bayesvec.model import Model
 from bayesvec.parallel import Threads
 from bayesvec.priors import Prior, RowPrior, spherical
 from bayesvec.samplers import gibbs
-from bayesvec.simulate import simulate
+from bayesvec.worlds import simulate
 from evidence import agrees
 
 ONE = Threads(1)
