@@ -71,7 +71,8 @@ def write_run(folder, rho, alpha, *, words=None, contexts=None, store="both", wa
     num_contexts = np.shape(alpha)[2]
     folder = Path(folder)
     folder.mkdir(parents=True)
-    sides = {"rho": num_words} | ({"alpha": num_contexts} if store == "both" else {})
+    sides = {"rho": num_words, "alpha": num_contexts}
+    sides = {name: sides[name] for name in {"both": ("rho", "alpha"), "rho": ("rho",), "summary": ()}[store]}
     arrays = recorder.plan_arrays(
         folder, sides=sides, dim=dim, stats=["log_posterior", "seconds"], pairs=1, draws=num_draws
     )

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from fake_draws import FakeDraws, write_run
 
-from bayesvec import streams
+from bayesvec import convergence, streams
 from bayesvec.errors import NumericalError, OptionError, RunError, UnknownWordError
+from bayesvec.estimate import Table
 from bayesvec.names import closest
 from bayesvec.posterior import Posterior, open_posterior
-from bayesvec.table import Table
 
 WORDS = ("king", "queen", "tax@D", "tax@R", "Law", "naïve café")
 CONTEXTS = ("of", "the", "and", "on")
@@ -255,6 +255,32 @@ def test_a_run_folder_gives_the_same_answers(folder):
 def test_a_folder_that_is_no_run(tmp_path):
     with pytest.raises(RunError, match="not a run folder"):
         open_posterior(tmp_path)
+
+
+def test_a_run_without_draws_yet(tmp_path):
+    nothing = np.empty((2, 0, 3, 2))
+    with pytest.raises(RunError, match="no draws yet"):
+        open_posterior(write_run(tmp_path / "run", nothing, nothing, wanted=10))
+
+
+def test_a_run_of_summaries(tmp_path):
+    rho = np.random.default_rng(8).normal(size=(2, 100, 6, 3))
+    post = open_posterior(write_run(tmp_path / "run", rho, rho, words=WORDS, store="summary"))
+    with pytest.raises(RunError, match="keeps no draws of rho"):
+        post.similarity("king", "queen")
+    np.testing.assert_allclose(post.mean_vectors()[0], rho.mean(axis=(0, 1)), atol=1e-12)
+    kinds = {diagnosis.kind: diagnosis for diagnosis in post.check().diagnoses}
+    assert kinds["cosines"].worst == "cosine(king, queen)"  # what was watched during the run is left
+    watched = cosine_by_hand(rho, 0, 1).astype(np.float32)
+    assert kinds["cosines"].ess == pytest.approx(float(convergence.ess_bulk(watched)))
+
+
+def test_the_names_users_type(folder):
+    import bayesvec as bv
+
+    assert isinstance(bv.open(folder[0]), bv.Posterior)
+    assert isinstance(bv.open(folder[0]).similarity("king", "queen"), bv.Estimate)
+    assert "open" not in bv.__all__
 
 
 def test_datatree(folder):

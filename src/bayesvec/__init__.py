@@ -8,11 +8,14 @@ __version__ = "0.1.0"
 # Where each public name lives. A module is imported when one of its names is first used, so that
 # `import bayesvec` and `bayesvec --help` answer at once.
 _HOME = {
+    "Estimate": "bayesvec.estimate",
     "PairCounts": "bayesvec.counts",
+    "Posterior": "bayesvec.posterior",
     "count": "bayesvec.counting",
     "count_baskets": "bayesvec.counting",
     "from_pairs": "bayesvec.counts",
     "from_table": "bayesvec.counts_table",
+    "open": "bayesvec.posterior",  # not in __all__: a star import must not hide Python's own
     "open_counts": "bayesvec.counts_store",
     "open_truth": "bayesvec.worlds",
     "simulate": "bayesvec.worlds",
@@ -20,7 +23,9 @@ _HOME = {
 }
 
 __all__ = [
+    "Estimate",
     "PairCounts",
+    "Posterior",
     "__version__",
     "count",
     "count_baskets",
@@ -52,4 +57,7 @@ if TYPE_CHECKING:
     from bayesvec.counts import PairCounts, from_pairs
     from bayesvec.counts_store import open_counts
     from bayesvec.counts_table import from_table
+    from bayesvec.estimate import Estimate
+    from bayesvec.posterior import Posterior
+    from bayesvec.posterior import open as open
     from bayesvec.worlds import open_truth, simulate, simulate_documents

@@ -1,6 +1,5 @@
 """How good a posterior is: convergence (R-hat, ESS), distance from a truth, coverage, hold-out scores."""
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from bayesvec.convergence import ess_bulk, ess_tail, mcse, rhat
 from bayesvec.errors import InputError, NumericalError, OptionError
 from bayesvec.estimate import plain, tails
 from bayesvec.names import Names
+from bayesvec.progress import progress as show_progress
 from bayesvec.streams import each_draw, logistic
 
 if TYPE_CHECKING:
@@ -197,10 +197,12 @@ def score(draws: "Draws", holdout: "PairCounts", *, progress: bool = False) -> S
         positive, negative = np.zeros(len(words)), np.zeros(len(words))
         sides = zip(each_draw(draws, "rho"), each_draw(draws, "alpha"), strict=True)
         count = draws.num_chains * draws.num_draws
-        for rho, alpha in _shown(sides, count, shown=progress):
-            eta = _inner_products(rho, alpha, words, contexts)
-            positive += logistic(eta)
-            negative += logistic(-eta)  # not 1 - positive, which is zero too soon
+        with show_progress("scoring", count, enabled=progress) as advance:
+            for rho, alpha in sides:
+                eta = _inner_products(rho, alpha, words, contexts)
+                positive += logistic(eta)
+                negative += logistic(-eta)  # not 1 - positive, which is zero too soon
+                advance(1, "draws")
         with np.errstate(divide="ignore"):
             logs = np.log(positive / count), np.log(negative / count)
         predictive = _average(side.n_pos, side.n_neg, *logs)
@@ -238,11 +240,3 @@ def _matched(names: tuple[str, ...], known: tuple[str, ...], what: str) -> Int64
             "count it with the run's vocabulary or split it off the run's counts"
         )
     return np.array([lookup.row(name) for name in names], dtype=np.int64)
-
-
-def _shown(items: Iterable[Any], total: int, *, shown: bool) -> Iterable[Any]:
-    if not shown:
-        return items
-    from rich.progress import track
-
-    return track(items, "scoring draws", total=total, transient=True)

@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec.errors import OptionError
-from bayesvec.estimate import LEVEL, Estimate
+from bayesvec.estimate import LEVEL, Estimate, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayesvec.posterior import Neighbor, Posterior
-    from bayesvec.table import Table
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("solid", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (8, 3)))
@@ -90,7 +89,7 @@ def plot_estimates(
     return ax
 
 
-def plot_neighbors(neighbors: "Table[Neighbor]", *, ax: "Axes | None" = None) -> "Axes":
+def plot_neighbors(neighbors: Table["Neighbor"], *, ax: "Axes | None" = None) -> "Axes":
     """Draw a table of neighbours as a forest plot: mean and interval of each, P(in the top n) at the right.
 
     Parameters

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from bayesvec.errors import OptionError
-from bayesvec.estimate import LEVEL, Estimate, tails
+from bayesvec.errors import OptionError, RunError
+from bayesvec.estimate import LEVEL, Estimate, Table, tails
 from bayesvec.lazy import LazyArray
 from bayesvec.names import Names
-from bayesvec.table import Table
 
 if TYPE_CHECKING:
     from bayesvec.check import Check
@@ -240,7 +239,10 @@ def open_posterior(path: str | PathLike[str]) -> Posterior:
     """
     from bayesvec.draws import open_draws
 
-    return Posterior(open_draws(path))
+    draws = open_draws(path)
+    if not draws.num_draws:
+        raise RunError(f"{path} has no draws yet; wait for them, or go on with --resume", path=str(path))
+    return Posterior(draws)
 
 
 open = open_posterior  # the name users type: bayesvec.open

@@ -94,7 +94,7 @@ def score(
     from bayesvec.counts_store import open_counts
     from bayesvec.posterior import open_posterior
 
-    result = open_posterior(run).score(open_counts(holdout), progress=sys.stderr.isatty() and not quiet)
+    result = open_posterior(run).score(open_counts(holdout), progress=not quiet)
     if as_json:
         _print_json(result.to_dict())
     else:
