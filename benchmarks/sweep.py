@@ -19,7 +19,7 @@ from bayesvec.kernels.polyagamma import fill_polyagamma
 from bayesvec.parallel import Threads, default_threads
 from bayesvec.priors import spherical
 from bayesvec.samplers import gibbs
-from bayesvec.simulate import simulate
+from bayesvec.worlds import simulate
 
 CORES = default_threads()
 
