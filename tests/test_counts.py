@@ -391,6 +391,10 @@ def as_kind(kind: str, tmp_path: Path) -> Any:
             text = "\r\n".join(["n_neg\tword\tnote\tn_pos\tcontext", *lines[:2], "", *lines[2:]])
             (tmp_path / "t.tsv").write_bytes(b"\xef\xbb\xbf" + text.encode())
             return tmp_path / "t.tsv"
+        case "tsv with quotes":
+            lines = [f'"{w}"\t"{c}"\t{p}\t{n}' for w, c, p, n in ROWS]
+            (tmp_path / "t.tsv").write_text("\n".join(['"word"\t"context"\t"n_pos"\t"n_neg"', *lines]))
+            return tmp_path / "t.tsv"
         case "tsv with 3.0":
             lines = [f"{w}\t{c}\t{p}.0\t{n}" for w, c, p, n in ROWS]
             (tmp_path / "t.tsv").write_text("\n".join(["word\tcontext\tn_pos\tn_neg", *lines]))
@@ -408,6 +412,7 @@ KINDS = [
     "parquet",
     "csv",
     "tsv with another column, a mark, blank and Windows lines",
+    "tsv with quotes",
     "tsv with 3.0",
 ]
 

@@ -1,6 +1,7 @@
 """Simulated worlds against the truth they were drawn from."""
 
 import importlib.util
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -166,6 +167,14 @@ def test_a_billion_pairs_are_counted_exactly() -> None:
     assert counts.num_pairs == 200 * 200
 
 
+def test_numbers_of_any_kind(tmp_path: Path) -> None:
+    counts, _ = simulate(np.int64(4), pairs=1e3, seed=np.int32(2), epsilon=np.float32(1), zipf=np.True_)  # type: ignore[arg-type]
+    counts.save(tmp_path / "c")
+    assert counts.fingerprint == simulate(4, pairs=1000, seed=2, zipf=True)[0].fingerprint
+    (part, _) = counts.split(by="pair", fractions=np.array([0.5, 0.5]), seed=np.int64(1))  # type: ignore[arg-type]
+    part.save(tmp_path / "d")
+
+
 def test_names() -> None:
     counts, truth = simulate(vocab=3, pairs=100)
     assert counts.words == counts.contexts == truth.words == ("w0", "w1", "w2")
@@ -189,6 +198,9 @@ def test_truth_similarity() -> None:
     [
         ({"vocab": 0}, "vocab is 0"),
         ({"dim": 0}, "dim is 0"),
+        ({"dim": 2.5}, "dim is 2.5"),
+        ({"pairs": float("nan")}, "pairs is nan"),
+        ({"pairs": float("inf")}, "pairs is inf"),
         ({"pairs": -1}, "pairs is -1"),
         ({"contexts": 0}, "contexts is 0"),
         ({"epsilon": 0.0}, "epsilon is 0.0"),

@@ -65,7 +65,13 @@ def _split_pairs(counts: PairCounts, shares: tuple[float, ...], seed: int) -> tu
                 f"part {part + 1} of {len(shares)} got none of {counts.num_observations} samples; "
                 "give it a larger fraction or split more counts"
             )
-        made = {"by": "pair", "fractions": list(shares), "seed": seed, "part": part, "of": counts.fingerprint}
+        made = {
+            "by": "pair",
+            "fractions": list(shares),
+            "seed": int(seed),
+            "part": part,
+            "of": counts.fingerprint,
+        }
         parts.append(
             from_sorted(
                 word[kept],

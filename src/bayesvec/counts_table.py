@@ -34,8 +34,8 @@ def from_table(
     ----------
     table : data frame, mapping of columns, or path
         Anything whose columns are got by name (pandas, Polars, a pyarrow Table, a dict of arrays), or the
-        path of a .tsv (no quoting), .csv or .parquet file. Text files are UTF-8 and begin with the names of
-        their columns.
+        path of a .tsv, .csv or .parquet file. Text files are UTF-8 and begin with the names of their columns;
+        in a .tsv quotes are letters like any other, unless these names are in quotes.
     word, context, n_pos, n_neg : str
         Names of the four columns. Counts are whole numbers, not negative.
     group : str, optional
@@ -208,7 +208,7 @@ def read_columns(path: Path, names: Sequence[str]) -> Any:
         if path.stat().st_size == 0:
             raise InputError(f"{path} is empty; it needs columns {', '.join(names)}", file=str(path))
         if ending != ".parquet":
-            return _read_text(path, names, tabs=ending == ".tsv")
+            return _read_text(path, names)
         with parquet.ParquetFile(path) as file:
             present = file.schema_arrow.names
             for name in names:
@@ -222,20 +222,23 @@ def read_columns(path: Path, names: Sequence[str]) -> Any:
         raise InputError(f"{path} cannot be read as {ending[1:]}: {reason}", file=str(path)) from None
 
 
-def _read_text(path: Path, names: Sequence[str], *, tabs: bool) -> Any:
+def _read_text(path: Path, names: Sequence[str]) -> Any:
     """Read a CSV or TSV file; Arrow is fast, and where it stumbles a slow reading finds the line."""
     import pyarrow as pa
     from pyarrow import compute
     from pyarrow import csv as arrow_csv
 
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-        _, header = next(_text_rows(file, tabs), (0, []))
+        quoted = delimiter == "," or file.readline().startswith('"')
+        file.seek(0)
+        _, header = next(_text_rows(file, delimiter, quoted), (0, []))
     for name in names:
         if name not in header:
             raise _no_column(name, names, header, str(path))
     types = {name: pa.int64() if name in names[2:4] else pa.string() for name in names}
-    parse = arrow_csv.ParseOptions(delimiter="\t" if tabs else ",", quote_char=False if tabs else '"')
-    parse.newlines_in_values = not tabs
+    parse = arrow_csv.ParseOptions(delimiter=delimiter, quote_char='"' if quoted else False)
+    parse.newlines_in_values = quoted
     convert = arrow_csv.ConvertOptions(column_types=types, include_columns=list(names), null_values=[])
     try:
         table = arrow_csv.read_csv(path, parse_options=parse, convert_options=convert)
@@ -243,15 +246,15 @@ def _read_text(path: Path, names: Sequence[str], *, tabs: bool) -> Any:
             return table
     except pa.ArrowInvalid:
         pass
-    return _read_slowly(path, names, tabs)
+    return _read_slowly(path, names, delimiter, quoted)
 
 
-def _read_slowly(path: Path, names: Sequence[str], tabs: bool) -> dict[str, Any]:
+def _read_slowly(path: Path, names: Sequence[str], delimiter: str, quoted: bool) -> dict[str, Any]:
     """Read a text file line by line; raise at the first line that is wrong."""
     kept: dict[str, list[Any]] = {name: [] for name in names}
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = _text_rows(file, tabs)
+            rows = _text_rows(file, delimiter, quoted)
             _, header = next(rows)
             at = {name: header.index(name) for name in names}
             for number, row in rows:
@@ -274,17 +277,17 @@ def _read_slowly(path: Path, names: Sequence[str], tabs: bool) -> dict[str, Any]
     return {name: np.array(column, dtype=object) for name, column in kept.items()}
 
 
-def _text_rows(file: TextIO, tabs: bool) -> Iterator[tuple[int, list[str]]]:
+def _text_rows(file: TextIO, delimiter: str, quoted: bool) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of each line that is not empty, and its fields."""
-    if tabs:
-        for number, line in enumerate(file, start=1):
-            if text := line.rstrip("\r\n"):
-                yield number, text.split("\t")
-    else:
-        reader = csv.reader(file)
+    if quoted:
+        reader = csv.reader(file, delimiter=delimiter)
         for row in reader:
             if row:
                 yield reader.line_num, row
+    else:
+        for number, line in enumerate(file, start=1):
+            if text := line.rstrip("\r\n"):
+                yield number, text.split(delimiter)
 
 
 def _whole(value: str, name: str, path: Path, number: int) -> int:

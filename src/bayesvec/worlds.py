@@ -187,7 +187,8 @@ def simulate(
     Truth
         The vectors and probabilities they were drawn from.
     """
-    _check_whole(vocab=vocab, dim=dim, pairs=pairs, contexts=1 if contexts is None else contexts)
+    vocab, dim, pairs = _whole(vocab, "vocab"), _whole(dim, "dim"), _whole(pairs, "pairs")
+    contexts = None if contexts is None else _whole(contexts, "contexts")
     _check_positive(epsilon=epsilon, a=a, b=b)
     if exclude_diagonal and contexts is not None:
         raise OptionError(
@@ -202,13 +203,13 @@ def simulate(
         "vocab": vocab,
         "dim": dim,
         "pairs": pairs,
-        "zipf": zipf,
-        "seed": seed,
+        "zipf": bool(zipf),
+        "seed": int(seed),
         "contexts": contexts,
-        "epsilon": epsilon,
-        "exclude_diagonal": exclude_diagonal,
-        "a": a,
-        "b": b,
+        "epsilon": float(epsilon),
+        "exclude_diagonal": bool(exclude_diagonal),
+        "a": float(a),
+        "b": float(b),
     }
     words = _names("w", vocab)
     truth = Truth(
@@ -255,7 +256,8 @@ def simulate_documents(
     TextTruth
         What they were drawn from; ``expected_positives(window)`` is what `count` should find on average.
     """
-    _check_whole(documents=documents, length=length, vocab=vocab, dim=dim)
+    documents, length = _whole(documents, "documents"), _whole(length, "length")
+    vocab, dim = _whole(vocab, "vocab"), _whole(dim, "dim")
     _check_positive(epsilon=epsilon, a=a, b=b)
     rho = _vectors(seed, _RHO, vocab, dim, epsilon)
     alpha = _vectors(seed, _ALPHA, vocab, dim, epsilon)
@@ -390,10 +392,11 @@ def _names(letter: str, size: int) -> tuple[str, ...]:
     return tuple(f"{letter}{i}" for i in range(size))
 
 
-def _check_whole(**options: int) -> None:
-    for name, value in options.items():
-        if value != int(value) or value < 1:
-            raise OptionError(f"{name} is {value}; it must be a whole number of at least 1")
+def _whole(value: float, name: str) -> int:
+    """Return 1000 and 1e3 as the whole number they are."""
+    if not 1 <= value < np.inf or value != int(value):
+        raise OptionError(f"{name} is {value}; it must be a whole number of at least 1")
+    return int(value)
 
 
 def _check_positive(**options: float) -> None:
