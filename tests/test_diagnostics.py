@@ -140,6 +140,19 @@ def test_scores_by_hand(world):
     assert f"{score.predictive:.6f}" in str(score)
 
 
+def test_score_of_many_pairs_in_parts():
+    generator = np.random.default_rng(4)
+    rho, alpha = generator.normal(size=(1, 5, 300, 20)), generator.normal(size=(1, 5, 200, 20))
+    word, context = np.divmod(np.arange(60_000), 200)
+    n_pos = generator.integers(0, 3, size=60_000)
+    names = {"words": [f"w{i}" for i in range(300)], "contexts": [f"c{i}" for i in range(200)]}
+    held = counts.from_pairs(word, context, n_pos=n_pos, n_neg=3 - n_pos, **names)
+    eta = np.einsum("drk,dck->drc", rho[0].astype(np.float32), alpha[0].astype(np.float32)).reshape(5, -1)
+    p = (1 / (1 + np.exp(-eta.astype(float)))).mean(axis=0)
+    by_hand = (n_pos @ np.log(p) + (3 - n_pos) @ np.log(1 - p)) / 180_000
+    assert Posterior(FakeDraws(rho, alpha)).score(held).predictive == pytest.approx(by_hand, rel=1e-6)
+
+
 def test_score_matches_words_by_name(world):
     draws, held = world
     swapped = counts.from_pairs(

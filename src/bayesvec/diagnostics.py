@@ -10,6 +10,7 @@ from bayesvec.convergence import ess_bulk, ess_tail, mcse, rhat
 from bayesvec.errors import InputError, NumericalError, OptionError
 from bayesvec.estimate import plain, tails
 from bayesvec.names import Names
+from bayesvec.parallel import Threads, default_threads
 from bayesvec.progress import progress as show_progress
 from bayesvec.streams import each_draw, logistic
 
@@ -194,19 +195,34 @@ def score(draws: "Draws", holdout: "PairCounts", *, progress: bool = False) -> S
 
     predictive = None
     if {"rho", "alpha"} <= draws.manifest["arrays"].keys():
-        positive, negative = np.zeros(len(words)), np.zeros(len(words))
-        sides = zip(each_draw(draws, "rho"), each_draw(draws, "alpha"), strict=True)
-        count = draws.num_chains * draws.num_draws
-        with show_progress("scoring", count, enabled=progress) as advance:
-            for rho, alpha in sides:
-                eta = _inner_products(rho, alpha, words, contexts)
-                positive += logistic(eta)
-                negative += logistic(-eta)  # not 1 - positive, which is zero too soon
-                advance(1, "draws")
         with np.errstate(divide="ignore"):
-            logs = np.log(positive / count), np.log(negative / count)
+            logs = np.log(_predictive(draws, words, contexts, progress=progress))
         predictive = _average(side.n_pos, side.n_neg, *logs)
     return Score(at_mean, predictive, holdout.num_observations, holdout.num_pairs)
+
+
+def _predictive(draws: "Draws", words: Int64, contexts: Int64, *, progress: bool) -> Float64:  # (2, pair)
+    """Return the probabilities of a positive and of a negative sample of each pair, averaged over the draws."""
+    total = np.zeros((2, len(words)))
+    count = draws.num_chains * draws.num_draws
+    step = max(1, (1 << 18) // draws.dim)  # what is gathered stays in cache
+    parts = [(a, min(a + step, len(words))) for a in range(0, len(words), step)]
+    sides = zip(each_draw(draws, "rho"), each_draw(draws, "alpha"), strict=True)
+    with Threads(default_threads()) as threads, show_progress("scoring", count, enabled=progress) as advance:
+        for rho, alpha in sides:
+
+            def add(first: int, last: int, _: int, rho: Any = rho, alpha: Any = alpha) -> None:
+                part = slice(first, last)
+                eta = np.einsum("pk,pk->p", rho[words[part]], alpha[contexts[part]])
+                small = np.exp(-np.abs(eta, dtype=np.float64))
+                likely = 1.0 / (1.0 + small)
+                unlikely = small * likely  # not 1 - likely, which is zero too soon
+                total[0, part] += np.where(eta >= 0, likely, unlikely)
+                total[1, part] += np.where(eta >= 0, unlikely, likely)
+
+            threads.run(add, parts)
+            advance(1, "")
+    return total / count
 
 
 def _average(n_pos: Any, n_neg: Any, log_positive: Float64, log_negative: Float64) -> float:
