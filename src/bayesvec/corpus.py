@@ -4,14 +4,16 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesvec.errors import InputError, OptionError
-from bayesvec.memory import GrowingArray
+from bayesvec.memory import GrowingArray, empty_array
 from bayesvec.pipeline import in_order
 from bayesvec.progress import progress
 from bayesvec.reading import Block
@@ -65,14 +67,15 @@ class EncodedCorpus:
         held = {name: getattr(self, name) for name in self.ARRAYS}
         return {name: array for name, array in held.items() if array is not None}
 
-    def select(self, documents: Int64) -> "EncodedCorpus":
+    def select(self, documents: Int64, *, memory: int | None = None) -> "EncodedCorpus":
         """Return the corpus of some documents, in the order given, each with its number in the whole."""
+        from bayesvec.kernels.counting import gather
+
         lengths = np.diff(self.bounds)[documents]
         bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        tokens = np.empty(bounds[-1], dtype=np.int32)
-        for at, document in enumerate(documents.tolist()):
-            first, last = self.bounds[document : document + 2]
-            tokens[bounds[at] : bounds[at + 1]] = self.tokens[first:last]
+        in_file = memory is not None and 4 * bounds[-1] > memory // 4
+        tokens = empty_array(int(bounds[-1]), np.int32, in_file=in_file)
+        gather(self.tokens, self.bounds, documents, tokens)
         group_of = None if self.group_of is None else self.group_of[documents]
         return EncodedCorpus(
             tokens, bounds, self.numbers[documents], self.frequency, group_of, self.rows, dict(self.options)
@@ -158,6 +161,7 @@ def tokenize(
     tokens = GrowingArray(np.int32, memory // 4)
     lengths = _Lengths()
     groups: list[str] = []
+    start = perf_counter()
     with progress("reading", total_bytes or None, enabled=show) as advance:
         for block, scanned in in_order(partial(_scan, tokenizer), blocks, threads=threads):
             if scanned is None:
@@ -168,7 +172,7 @@ def tokenize(
             tokens.append(ids)
             lengths.append(block_lengths, block.continues)
             groups.extend(block.groups or ())
-            advance(block.read, f"{tokens.size:,} tokens")
+            advance(block.read, f"{tokens.size / (perf_counter() - start):,.0f} tokens a second")
     return TokenStream(tokens.finish(), lengths.finish(), table.words, table.frequency, groups or None)
 
 
@@ -203,9 +207,13 @@ def number_lists(documents: Iterable[Sequence[str]], tokenizer: Tokenizer, *, me
     """Number the words of documents that are cut already."""
     table = WordTable(tokenizer)
     tokens = GrowingArray(np.int32, memory // 4)
-    ids, lengths = table.add_lists(map(list, documents))
-    tokens.append(ids)
-    return TokenStream(tokens.finish(), lengths, table.words, table.frequency, None)
+    lengths = _Lengths()
+    remaining = iter(documents)
+    while several := [list(document) for document in islice(remaining, 10_000)]:
+        ids, some_lengths = table.add_lists(several)
+        tokens.append(ids)
+        lengths.append(some_lengths, continues=False)
+    return TokenStream(tokens.finish(), lengths.finish(), table.words, table.frequency, None)
 
 
 def choose_vocabulary(
@@ -322,8 +330,8 @@ def _check_groups(names: Iterable[str]) -> None:
 
 def _rows_that_occur(tokens: Int32, bounds: Int64, group_of: Int32, num_words: int, num_groups: int) -> Int32:
     """Return the (word, group) combinations that occur, word by word."""
-    occurs = np.zeros((num_words, num_groups), dtype=bool)
-    for document, group in enumerate(group_of.tolist()):
-        words = tokens[bounds[document] : bounds[document + 1]]
-        occurs[words[words >= 0], group] = True
+    from bayesvec.kernels.counting import mark_rows
+
+    occurs = np.zeros((num_words, num_groups), dtype=np.bool_)
+    mark_rows(tokens, bounds, group_of, occurs)
     return np.argwhere(occurs).astype(np.int32)

@@ -266,7 +266,7 @@ def _read(
     )
     if not len(stream.tokens):
         names = ", ".join(source.name for source in sources[:3]) or "documents"
-        empty = all(source.path is not None and source.size == 0 for source in sources)
+        empty = sources and all(source.path is not None and source.size == 0 for source in sources)
         problem = "is empty" if empty else f"holds no words (tokenizer {tokenizer.name!r})"
         raise InputError(f"{names} {problem}; give text with at least two words")
     return stream, sources

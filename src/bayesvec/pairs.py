@@ -24,6 +24,8 @@ Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
 
+_THINNED_AT_ONCE = 1 << 22
+
 
 @dataclass(frozen=True)
 class PairOptions:
@@ -123,7 +125,7 @@ def count_corpus(
     limit, workers = parse_memory(memory), check_threads(threads)
     for array in corpus.arrays().values():
         array.flags.writeable = False
-    task = _prepare(corpus, len(vocabulary), threads=workers)
+    task = _prepare(corpus, len(vocabulary), memory=limit, threads=workers)
     if not task.samples.any():
         raise InputError("there are no pairs: no document has two words of the vocabulary near each other")
     chunks = _chunks(task, memory=limit // 3, threads=workers)
@@ -149,7 +151,7 @@ def count_corpus(
     )
 
 
-def _prepare(corpus: EncodedCorpus, num_words: int, *, threads: int) -> _Task:
+def _prepare(corpus: EncodedCorpus, num_words: int, *, memory: int, threads: int) -> _Task:
     """Thin the documents, number the rows and find out how many samples each row has."""
     options = PairOptions(**corpus.options)
     tokens, bounds = corpus.tokens, corpus.bounds
@@ -157,7 +159,7 @@ def _prepare(corpus: EncodedCorpus, num_words: int, *, threads: int) -> _Task:
     if close_up or options.subsample is not None:
         keep = _keep_probability(corpus.frequency, options.subsample)
         key = rng.make_key(options.seed, rng.SUBSAMPLE)
-        tokens, bounds = kernels.thin(tokens, bounds, corpus.numbers, keep, key, close_up)
+        tokens, bounds = _thinned(corpus, keep, key, close_up, memory=memory)
         tokens.flags.writeable = bounds.flags.writeable = False
     group_of = np.zeros(corpus.num_documents, np.int32) if corpus.group_of is None else corpus.group_of
     group_of = np.ascontiguousarray(group_of)
@@ -180,6 +182,22 @@ def _prepare(corpus: EncodedCorpus, num_words: int, *, threads: int) -> _Task:
         rng.make_key(options.seed, rng.NEGATIVES),
         positives * (1 + options.negatives),
     )
+
+
+def _thinned(
+    corpus: EncodedCorpus, keep: Float64, key: rng.Key, close_up: bool, *, memory: int
+) -> tuple[Int32, Int64]:
+    """Take tokens out of the documents (`kernels.thin`), some millions of tokens at a time."""
+    tokens = GrowingArray(np.int32, memory // 4)
+    lengths: list[Int64] = []
+    ends = np.searchsorted(corpus.bounds, np.arange(_THINNED_AT_ONCE, len(corpus.tokens), _THINNED_AT_ONCE))
+    for first, last in pairwise([0, *np.unique(ends).tolist(), corpus.num_documents]):
+        kept, kept_lengths = kernels.thin(
+            corpus.tokens, corpus.bounds, corpus.numbers, first, last, keep, key, close_up
+        )
+        tokens.append(kept)
+        lengths.append(kept_lengths)
+    return tokens.finish(), np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
 
 
 def _keep_probability(frequency: Int64, threshold: float | None) -> Float64:
@@ -313,7 +331,7 @@ def split_documents(
         try:
             parts.append(
                 count_corpus(
-                    corpus.select(documents),
+                    corpus.select(documents, memory=parse_memory(memory)),
                     counts.contexts,
                     groups,
                     recipe=recipe,

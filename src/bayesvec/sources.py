@@ -150,25 +150,40 @@ def decompressed(handle: IO[bytes], compression: str) -> IO[bytes]:
     if compression == ".xz":
         return lzma.open(handle)
     if compression == ".zst":
-        import zstandard
-
-        return _Zstandard(zstandard.ZstdDecompressor().stream_reader(handle, read_across_frames=True))  # type: ignore[return-value]
+        return _Zstandard(handle)  # type: ignore[return-value]
     return handle
 
 
 class _Zstandard:
-    """A stream whose errors are those of the other compressions."""
+    """A stream of Zstandard frames; unlike the library's own it notices a file that is cut off."""
 
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def read(self, size: int = -1) -> bytes:
+    def __init__(self, handle: IO[bytes]) -> None:
         import zstandard
 
-        try:
-            return bytes(self._stream.read(size))
-        except zstandard.ZstdError as error:
-            raise OSError(str(error)) from None
+        self._handle = handle
+        self._error = zstandard.ZstdError
+        self._new_frame = zstandard.ZstdDecompressor().decompressobj
+        self._frame = self._new_frame()
+        self._fresh = True  # nothing of the frame has been read yet
+        self._left = b""
+
+    def read(self, size: int) -> bytes:
+        """Return at most ``size`` bytes, nothing at the end."""
+        while not self._left:
+            chunk = self._frame.unused_data or self._handle.read(1 << 16)
+            if self._frame.eof:
+                self._frame, self._fresh = self._new_frame(), True
+            if not chunk:
+                if not self._fresh:
+                    raise EOFError("it is cut off in the middle of a frame")
+                return b""
+            self._fresh = False
+            try:
+                self._left = self._frame.decompress(chunk)
+            except self._error as error:
+                raise OSError(str(error)) from None
+        taken, self._left = self._left[:size], self._left[size:]
+        return taken
 
 
 def _check_choice(name: str, value: str, allowed: Sequence[str]) -> None:

@@ -25,6 +25,8 @@ Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 UInt8 = npt.NDArray[np.uint8]
 
+_CURLY = "\u2019"  # the typographic apostrophe
+
 
 @dataclass(frozen=True)
 class Tokenizer:
@@ -88,7 +90,7 @@ def _words(text: str, lower: bool) -> list[str]:
 
 def tidy(word: str) -> str:
     """Return ``word`` composed, with plain apostrophes."""
-    return word if word.isascii() else unicodedata.normalize("NFC", word).replace("’", "'")  # noqa: RUF001
+    return word if word.isascii() else unicodedata.normalize("NFC", word).replace(_CURLY, "'")
 
 
 @cache
@@ -97,7 +99,7 @@ def _word_pattern() -> re.Pattern[str]:
     everywhere = (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0))  # no mark lies outside of these
     marks = "".join(chr(code) for code in everywhere if unicodedata.category(chr(code))[0] == "M")
     run = rf"[^\W_](?:[^\W_]|[{re.escape(marks)}])*"
-    return re.compile(rf"{run}(?:['’]{run})*")  # noqa: RUF001
+    return re.compile(rf"{run}(?:['{_CURLY}]{run})*")
 
 
 def _byte_classes(apostrophe: str | None) -> UInt8:

@@ -63,7 +63,14 @@ def address(key: Key, document: int, number: int) -> tuple[np.uint64, np.uint64]
 
 @compiled
 def thin(
-    tokens: Int32, bounds: Int64, numbers: Int64, keep: Float64, key: Key, close_up: bool
+    tokens: Int32,
+    bounds: Int64,
+    numbers: Int64,
+    first: int,
+    last: int,
+    keep: Float64,
+    key: Key,
+    close_up: bool,
 ) -> tuple[Int32, Int64]:
     """Take out tokens: at random with probability ``1 - keep[token]``, and those outside the vocabulary.
 
@@ -71,30 +78,59 @@ def thin(
     ----------
     tokens, bounds, numbers : ndarray
         The documents, as in `bayesvec.corpus.EncodedCorpus`.
+    first, last : int
+        The range of documents to thin.
     keep : ndarray of float64
         The probability that a token of each word stays.
     key : Key
         Of the random numbers; token ``i`` of a document takes number ``i``.
     close_up : bool
         Whether a token taken out leaves no gap; else -1 keeps its place.
+
+    Returns
+    -------
+    tokens : ndarray of int32
+        What is kept of the documents, one after another.
+    lengths : ndarray of int64
+        The length of each of them.
     """
-    kept = np.empty(len(tokens), np.int32)
-    kept_bounds = np.zeros(len(bounds), np.int64)
+    kept = np.empty(bounds[last] - bounds[first], np.int32)
+    lengths = np.empty(last - first, np.int64)
     at = 0
-    for document in range(len(bounds) - 1):
+    for document in range(first, last):
         begin = bounds[document]
+        at_begin = at
         for i in range(begin, bounds[document + 1]):
             token = tokens[i]
             if token >= 0 and keep[token] < 1.0:
                 number = i - begin
-                first, second = address(key, numbers[document], number)
-                if to_uniform(second if number & 1 else first) >= keep[token]:
+                even, odd = address(key, numbers[document], number)
+                if to_uniform(odd if number & 1 else even) >= keep[token]:
                     token = np.int32(-1)
             if token >= 0 or not close_up:
                 kept[at] = token
                 at += 1
-        kept_bounds[document + 1] = at
-    return kept[:at], kept_bounds
+        lengths[document - first] = at - at_begin
+    return kept[:at], lengths
+
+
+@compiled
+def gather(tokens: Int32, bounds: Int64, documents: Int64, out: Int32) -> None:
+    """Write the tokens of some documents one after another."""
+    at = 0
+    for document in documents:
+        for i in range(bounds[document], bounds[document + 1]):
+            out[at] = tokens[i]
+            at += 1
+
+
+@compiled
+def mark_rows(tokens: Int32, bounds: Int64, group_of: Int32, occurs: Bool) -> None:
+    """Mark in ``occurs``, (words, groups), which words occur in documents of which groups."""
+    for document in range(len(group_of)):
+        for i in range(bounds[document], bounds[document + 1]):
+            if tokens[i] >= 0:
+                occurs[tokens[i], group_of[document]] = True
 
 
 @compiled
