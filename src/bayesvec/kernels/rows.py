@@ -59,6 +59,7 @@ class Work(NamedTuple):
     share: Float32  # (padded K,) a panel's share of b
     gram: Float64  # (padded K, padded (K + 1)) Q, with b in column K
     few: Float32  # (K * padded K,) the scaled rows of a row with few pairs, transposed
+    line: Float32  # (1, padded K)
     noise: Float64  # (2 K,)
     x: Float64  # (padded (K + 1),)
     terms: Float64  # (P,)
@@ -91,6 +92,7 @@ def make_work(dim: int) -> Work:
         share=np.zeros(width, dtype=np.float32),
         gram=np.zeros((width, padded(dim + 1))),
         few=np.zeros(dim * width, dtype=np.float32),
+        line=np.zeros((1, width), dtype=np.float32),
         noise=np.zeros(2 * dim),
         x=np.zeros(padded(dim + 1)),
         terms=np.zeros(size),
@@ -197,37 +199,47 @@ def _draw_few(
     width = padded_count(count)
     scaled = work.few[: dim * width].reshape(dim, width)  # Lambda^-1/2 S^T
     system = work.gram.ravel()[: width * padded_count(count + 1)].reshape(width, padded_count(count + 1))
-    noise = work.noise[: dim + count]
-    precision = side.precision[row]
+    noise, line, spread = work.noise[: dim + count], work.line, work.x
     fill_normals(key, row, _NORMALS + step * _NORMALS_STEP, noise)
     for k in range(dim):
-        noise[k] = side.shift[row, k] / precision[k] + noise[k] / math.sqrt(precision[k])  # u
+        spread[k] = 1.0 / math.sqrt(side.precision[row, k])
+        noise[k] = side.shift[row, k] / side.precision[row, k] + noise[k] * spread[k]  # u
+        line[0, k] = noise[k]
     scaled[:] = 0.0
     system[:] = 0.0
     for start in range(0, count, len(work.panel)):
         size = min(len(work.panel), count - start)
         _fill_panel(row, first + start, size, index + start, side, x, other, key, tables, work)
         for p in range(size):
-            right = side.kappa[first + start + p] / work.omega[p] - noise[dim + start + p]
+            explained = dot_rows(work.panel, p, line, 0) + noise[dim + start + p]
+            system[start + p, count] = side.kappa[first + start + p] / work.omega[p] - explained
             for k in range(dim):
-                right -= work.panel[p, k] * noise[k]
-                scaled[k, start + p] = work.panel[p, k] / math.sqrt(precision[k])
-            system[start + p, count] = right
+                scaled[k, start + p] = work.panel[p, k] * spread[k]
     add_gram(scaled, dim, count, system)
     for p in range(count):
         system[p, p] += 1.0
     if not factor(system, count):
         return False
-    solution = work.x[: system.shape[1]]
-    solve_factor(system, count, system[:, count].copy(), solution)
+    solution = noise[dim:]
+    for p in range(count):
+        solution[p] = system[p, count]
+    line[:] = 0.0
+    _solve_into(system, count, solution, line)
     finite = True
     for k in range(dim):
-        value = noise[k]
-        for p in range(count):
-            value += scaled[k, p] * solution[p] / math.sqrt(precision[k])
+        value = noise[k] + dot_rows(scaled, k, line, 0) / math.sqrt(side.precision[row, k])
         x[k] = value
         finite &= math.isfinite(value)
     return finite
+
+
+@compiled
+def _solve_into(upper: Float64, dim: int, right: Float64, line: Float32) -> None:
+    """Solve ``U x = right`` and put x into the float32 ``line``."""
+    x = np.empty(upper.shape[1])
+    solve_factor(upper, dim, right, x)
+    for p in range(dim):
+        line[0, p] = x[p]
 
 
 @compiled
