@@ -5,19 +5,16 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.convergence import ess_bulk, rhat
+from bayesvec.convergence import FEWEST_DRAWS, ess_bulk, rhat
 from bayesvec.draws import open_draws
 from bayesvec.settings import Settings
 
-RHAT_LIMIT = 1.01
-ESS_LIMIT = 400.0
 DIAGNOSE_SECONDS = 2.0
 LINE_SECONDS = 10.0
 
@@ -42,12 +39,12 @@ class ChainProgress:
         self._cosines: npt.NDArray[np.float32] = np.empty((settings.draws, 0), np.float32)  # (draw, pair)
         self.draws = 0
         self._first = 0
-        self._began = time.monotonic()
+        self._began = self._latest = time.monotonic()
 
     def take_up(self, sweep: int, path: Path) -> None:
         """Begin at ``sweep``, with the cosines that are in the run folder already."""
         self.sweep = self._first = sweep
-        self._began = time.monotonic()
+        self._began = self._latest = time.monotonic()
         draws = open_draws(path)
         if not draws.monitored:  # there is one word only
             self.draws = draws.chain_draws(self.chain)
@@ -61,6 +58,7 @@ class ChainProgress:
         """Say that a sweep is done."""
         self.log_posterior = log_posterior
         self.sweep = sweep
+        self._latest = time.monotonic()
 
     def add(self, cosines: npt.NDArray[Any]) -> None:
         """Add the cosines of a stored draw."""
@@ -75,7 +73,7 @@ class ChainProgress:
     @property
     def rate(self) -> float:
         """Sweeps per second since this process took the chain up."""
-        return (self.sweep - self._first) / max(time.monotonic() - self._began, 1e-9)
+        return (self.sweep - self._first) / max(self._latest - self._began, 1e-9)
 
     @property
     def seconds_left(self) -> float:
@@ -92,50 +90,19 @@ class ChainProgress:
         return f"draw {self.draws}/{settings.draws}"
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a run is long enough, judged by cosines of random pairs of words.
-
-    Attributes
-    ----------
-    rhat, ess : float
-        The worst R-hat and the worst bulk ESS; NaN if they cannot be told yet.
-    pairs : int
-        Number of cosines.
-    draws : int
-        Draws of each chain.
-    """
-
-    rhat: float
-    ess: float
-    pairs: int
-    draws: int
-
-    @property
-    def long_enough(self) -> bool:
-        """Whether R-hat is below 1.01 and ESS above 400 for all of them."""
-        return self.rhat < RHAT_LIMIT and self.ess > ESS_LIMIT
-
-    @property
-    def draws_needed(self) -> int:
-        """Draws of each chain that should be enough, in hundreds."""
-        factor = 1.2 * ESS_LIMIT / self.ess if self.ess > 0.0 else 4.0
-        factor = min(max(factor, 1.0 if self.rhat < RHAT_LIMIT else 2.0), 10.0)
-        return max(math.ceil(self.draws * factor / 100.0) * 100, self.draws + 100)
-
-    def __str__(self) -> str:
-        if math.isnan(self.rhat):
-            return "R-hat and ESS cannot be told from so few draws"
-        return f"worst R-hat {self.rhat:.3f}, worst ESS {self.ess:.0f} over the cosines of {self.pairs} pairs"
-
-
-def judge(cosines: npt.NDArray[Any]) -> Verdict:
-    """Judge by the cosines (chain, draw, pair)."""
-    draws, pairs = cosines.shape[1:]
-    if draws < 4 or not pairs:
-        return Verdict(math.nan, math.nan, pairs, draws)
-    worst = float(np.nanmax(rhat(cosines))), float(np.nanmin(ess_bulk(cosines)))
-    return Verdict(*worst, pairs, draws)
+def watched(chains: Sequence[ChainProgress]) -> str:
+    """Say how the cosines that are watched have mixed so far."""
+    running = [chain for chain in chains if chain.draws >= FEWEST_DRAWS]
+    common = min((chain.draws for chain in running), default=0)
+    if not common:
+        return ""
+    cosines = np.stack([chain.cosines[:common] for chain in running])
+    rhats, ess = rhat(cosines), ess_bulk(cosines)
+    varies = np.isfinite(rhats) & np.isfinite(ess)
+    if not varies.any():
+        return ""
+    worst = f"R-hat up to {rhats[varies].max():.3f}, ESS from {ess[varies].min():.0f}"
+    return f"cosines of {varies.sum()} pairs of words: {worst}"
 
 
 class Display(Protocol):
@@ -166,10 +133,11 @@ class Lines:
     def __init__(self, chains: Sequence[ChainProgress], settings: Settings) -> None:
         self._chains = chains
         self._settings = settings
-        self._shown = {chain.chain: (-1, time.monotonic()) for chain in chains}
+        self._shown = {chain.chain: (0, time.monotonic()) for chain in chains}
 
     def update(self, final: bool = False) -> None:
         """Write what is due."""
+        written = False
         for chain in self._chains:
             tenth, when = self._shown[chain.chain]
             now = 10 * chain.sweep // self._settings.sweeps
@@ -181,6 +149,9 @@ class Lines:
                     f"chain {chain.chain}: {chain.phase}, {chain.rate:.3g} sweeps/s, "
                     f"{clock(chain.seconds_left)} left, log posterior {chain.log_posterior:.1f}\n"
                 )
+                written = True
+        if written and (text := watched(self._chains)):
+            sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 
 
@@ -201,15 +172,14 @@ class Live:
 
         self._chains = chains
         self._settings = settings
-        self._verdict: Verdict | None = None
+        self._watched = ""
         self._judged = -math.inf
         self.live = RichLive(console=Console(stderr=True), auto_refresh=False)
 
     def update(self, final: bool = False) -> None:
         """Draw the table again."""
         if final or time.monotonic() - self._judged > DIAGNOSE_SECONDS:
-            common = min(chain.draws for chain in self._chains)
-            self._verdict = judge(np.stack([chain.cosines[:common] for chain in self._chains]))
+            self._watched = watched(self._chains)
             self._judged = time.monotonic()
         self.live.update(self._table(), refresh=True)
 
@@ -217,7 +187,7 @@ class Live:
         from rich.progress_bar import ProgressBar
         from rich.table import Table
 
-        table = Table(box=None, caption=None if self._verdict is None else str(self._verdict))
+        table = Table(box=None, caption=self._watched, caption_justify="left")
         for title in ("chain", "", "", "sweeps/s", "left", "log posterior"):
             table.add_column(title, justify="left" if title in ("chain", "") else "right", no_wrap=True)
         for chain in self._chains:

@@ -114,27 +114,27 @@ def fit(
     Posterior
     """
     data = _counts(counts)
-    usual = {"inner_steps": 1, "restart": False, "orbit": True}
-    asked = {"inner_steps": inner_steps, "restart": restart, "orbit": orbit}
-    given = {name: value for name, value in asked.items() if value != usual[name]} | dict(options or {})
-    settings = Settings(
+    settings = make_settings(
         dim=dim,
         method=method,
         chains=chains,
         draws=draws,
         warmup=warmup,
-        thin=thin,
-        seed=seed,
+        prior_precision=prior_precision,
         identify=identify,
-        anchors=anchors if isinstance(anchors, str) else list(anchors),
+        seed=seed,
+        threads=threads,
         init=init,
+        prior=prior,
+        anchors=anchors,
+        thin=thin,
         store=store,
-        prior_precision=prior_precision if prior is None else None,
-        prior=None if prior is None else prior_fingerprint(prior),
-        options=method_options(_module(method), method, given),
+        inner_steps=inner_steps,
+        restart=restart,
+        orbit=orbit,
+        options=options,
     )
     _check_dim(settings, data)
-    _num_threads(threads)
     path = folder.temporary_folder() if out is None else Path(out)
     if resume and folder.exists(path):
         return go_on(path, wanted=settings.as_dict(), counts=data, threads=threads, progress=progress)
@@ -146,6 +146,34 @@ def fit(
             return _finish(run, data, threads=threads, progress=progress)
         finally:
             run.lock.close()
+
+
+def make_settings(
+    *,
+    method: str = "gibbs",
+    anchors: str | Sequence[int] = "qr",
+    prior: "Prior | None" = None,
+    prior_precision: float = 1.0,
+    threads: int | None = None,
+    inner_steps: int = 1,
+    restart: bool = False,
+    orbit: bool = True,
+    options: Mapping[str, Any] | None = None,
+    **others: Any,
+) -> Settings:
+    """Return the settings that the arguments of `fit` make; raise an `OptionError` if one is wrong."""
+    _num_threads(threads)
+    usual = {"inner_steps": 1, "restart": False, "orbit": True}
+    asked = {"inner_steps": inner_steps, "restart": restart, "orbit": orbit}
+    given = {name: value for name, value in asked.items() if value != usual[name]} | dict(options or {})
+    return Settings(
+        method=method,
+        anchors=anchors if isinstance(anchors, str) else list(anchors),
+        prior_precision=prior_precision if prior is None else None,
+        prior=None if prior is None else prior_fingerprint(prior),
+        options=method_options(_module(method), method, given),
+        **others,
+    )
 
 
 def go_on(

@@ -1,1 +1,208 @@
 """`bayesvec fit`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from bayesvec.cli.app import app
+from bayesvec.errors import OptionError, RunError
+
+if TYPE_CHECKING:
+    from bayesvec.counts import PairCounts
+    from bayesvec.posterior import Posterior
+
+_OF_METHOD = ("inner_steps", "restart", "orbit")  # kept among the method's options in a run's settings
+_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+
+
+# Every option is None when it is not given: a run that goes on takes what is not given from its manifest.
+@app.command()
+def fit(
+    texts: list[str] = typer.Argument(None, metavar="[TEXT...]", help="Files, folders, globs, or -."),
+    counts: Path | None = typer.Option(None, help="Counts to use instead of text."),
+    out: Path | None = typer.Option(None, help="The run folder (default: the text's name with .run)."),
+    resume: bool = typer.Option(False, "--resume", help="Go on with the run in --out; --draws N extends it."),
+    force: bool = typer.Option(False, "--force", help="Replace a run that is already there."),
+    dim: int | None = typer.Option(None, help="Length of a vector (default: 50)."),
+    method: str | None = typer.Option(None, help="The sampler (default: gibbs)."),
+    chains: int | None = typer.Option(None, help="Number of chains (default: 2)."),
+    draws: int | None = typer.Option(None, help="Stored draws of each chain (default: 500)."),
+    warmup: int | None = typer.Option(None, help="Sweeps before the first of them (default: 500)."),
+    thin: int | None = typer.Option(None, help="Sweeps between stored draws (default: 1)."),
+    prior_precision: float | None = typer.Option(None, help="Precision of the prior (default: 1.0)."),
+    identify: str | None = typer.Option(None, help="procrustes, fixed or none (default: procrustes)."),
+    anchors: str | None = typer.Option(
+        None, help="For fixed: qr, last, first, random, or rows such as 3,7,12 (default: qr)."
+    ),
+    init: str | None = typer.Option(None, help="Begin near a short MAP or at random (default: map)."),
+    store: str | None = typer.Option(None, help="Draws to keep: both, rho or summary (default: both)."),
+    inner_steps: int | None = typer.Option(None, help="Polya-Gamma steps of a row a sweep (default: 1)."),
+    restart: bool | None = typer.Option(
+        None, "--restart/--no-restart", help="Begin each row anew in every sweep, as the paper (biased)."
+    ),
+    orbit: bool | None = typer.Option(
+        None, "--orbit/--no-orbit", help="Move along the orbit (default: yes)."
+    ),
+    seed: int | None = typer.Option(None, help="Seed of the draws (default: 1)."),
+    threads: int | None = typer.Option(None, help="Threads in all (default: one a processor)."),
+    vocab: int | None = typer.Option(None, help="Of TEXT: most common words kept (default: up to 5000)."),
+    min_count: int | None = typer.Option(None, help="Of TEXT: keep words that occur so often."),
+    vocabulary: Path | None = typer.Option(None, help="Of TEXT: file with the words to keep."),
+    window: int | None = typer.Option(None, help="Of TEXT: reach of the window to each side (default: 2)."),
+    negatives: int | None = typer.Option(None, help="Of TEXT: negative samples a positive (default: 1)."),
+    negative_power: float | None = typer.Option(None, help="Of TEXT: drawn from frequency to this power."),
+    subsample: float | None = typer.Option(None, help="Of TEXT: threshold of subsampling."),
+    tokenizer: str | None = typer.Option(None, help="Of TEXT: words, whitespace or a regular expression."),
+    stem: str | None = typer.Option(None, help="Of TEXT: english, for stems of words."),
+    stopwords: Path | None = typer.Option(None, help="Of TEXT: file with words to leave out."),
+    text_column: str | None = typer.Option(None, help="Of TEXT: column of a table with the text."),
+    group_column: str | None = typer.Option(None, help="Of TEXT: column with each document's group."),
+    document: str | None = typer.Option(None, help="Of TEXT: a document is a line or a file."),
+    memory: str | None = typer.Option(None, help="Of TEXT: memory for the counting, such as 1GB."),
+    count_seed: int | None = typer.Option(None, help="Of TEXT: seed of the negative samples (default: 0)."),
+    quiet: bool = typer.Option(False, "--quiet", help="Show no progress and print no summary."),
+    as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
+) -> None:
+    """Draw from the posterior of the vectors; a run that was interrupted goes on with --resume."""
+    settings = _given(
+        dim=dim,
+        method=method,
+        chains=chains,
+        draws=draws,
+        warmup=warmup,
+        thin=thin,
+        prior_precision=prior_precision,
+        identify=identify,
+        anchors=None if anchors is None else _rows_or_rule(anchors),
+        init=init,
+        store=store,
+        inner_steps=inner_steps,
+        restart=restart,
+        orbit=orbit,
+        seed=seed,
+    )
+    counting = _given(
+        vocab=vocab,
+        min_count=min_count,
+        vocabulary=vocabulary,
+        window=window,
+        negatives=negatives,
+        negative_power=negative_power,
+        subsample=subsample,
+        tokenizer=tokenizer,
+        stem=stem,
+        stopwords=stopwords,
+        text_column=text_column,
+        group_column=group_column,
+        document=document,
+        memory=memory,
+        seed=count_seed,
+    )
+    data = _Data(texts or [], counts, counting, threads, not quiet)
+    path = out or data.default_out()
+    posterior, seconds = _run(path, data, settings, resume=resume, force=force)
+    if as_json or not quiet:
+        _summary(posterior, seconds, as_json=as_json)
+
+
+class _Data:
+    """What the command says of the data."""
+
+    def __init__(
+        self, texts: list[str], counts: Path | None, options: dict[str, Any], threads: int | None, show: bool
+    ) -> None:
+        if texts and counts is not None:
+            raise OptionError("give TEXT or --counts, not both")
+        if options and not texts:
+            name = next(iter(options)).replace("_", "-")
+            raise OptionError(f"--{'count-seed' if name == 'seed' else name} is for TEXT, and none is given")
+        self.texts = texts
+        self.counts = counts
+        self.options = options
+        self.threads = threads
+        self.show = show
+
+    def __bool__(self) -> bool:
+        return bool(self.texts) or self.counts is not None
+
+    def default_out(self) -> Path:
+        """Name the run after the data."""
+        if not self:
+            raise OptionError("give TEXT or --counts to begin a run, or --resume --out RUN to go on with one")
+        name = Path(self.texts[0] if self.texts else self.counts or "").name
+        for ending in _ENDINGS:
+            name = name.removesuffix(ending)
+        return Path(f"{Path(name).stem.strip('*?-') or 'text'}.run")
+
+    def load(self) -> "PairCounts":
+        """Open the counts, or count the text."""
+        if self.counts is not None:
+            from bayesvec.counts_store import open_counts
+
+            return open_counts(self.counts)
+        from bayesvec.counting import count
+
+        return count(self.texts, **self.options, threads=self.threads, progress=self.show)
+
+
+def _run(
+    path: Path, data: _Data, settings: dict[str, Any], *, resume: bool, force: bool
+) -> "tuple[Posterior, float]":
+    """Begin a run or go on with one; return it with the seconds it took."""
+    from time import perf_counter
+
+    from bayesvec import folder, run
+
+    common: dict[str, Any] = {"threads": data.threads, "progress": data.show}
+    began = perf_counter()
+    try:
+        if resume and folder.exists(path):
+            wanted = {name: value for name, value in settings.items() if name not in _OF_METHOD}
+            wanted["options"] = {name: settings[name] for name in _OF_METHOD if name in settings}
+            given = data.load() if data else None
+            return run.go_on(path, wanted=wanted, counts=given, **common), perf_counter() - began
+        if not data:
+            what = f"there is no run at {path} to go on with; " if resume else ""
+            raise RunError(f"{what}give TEXT or --counts to begin one", path=str(path))
+        run.make_settings(**settings, threads=data.threads)  # before the text is counted
+        folder.check_free(path, force=force)
+        return run.fit(data.load(), out=path, force=force, **settings, **common), perf_counter() - began
+    except run.Interrupted as stopped:
+        sys.stderr.write(f"bayesvec: {stopped}\n")
+        raise typer.Exit(130) from None
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _rows_or_rule(anchors: str) -> str | list[int]:
+    """Read rows such as 3,7,12; anything else is the name of a rule."""
+    parts = anchors.split(",")
+    return [int(part) for part in parts] if all(part.strip().isdigit() for part in parts) else anchors
+
+
+def _summary(posterior: "Posterior", seconds: float, *, as_json: bool) -> None:
+    from bayesvec.display import clock
+
+    there, verdict = posterior.draws, posterior.check()
+    if as_json:
+        settings = there.manifest["settings"]
+        summary = {
+            "out": str(there.path),
+            "settings": settings,
+            "words": len(there.words),
+            "contexts": len(there.contexts),
+            "pairs": there.manifest["counts"]["num_pairs"],
+            "draws": there.num_draws,
+            "seconds": seconds,
+            "check": verdict.to_dict(),
+        }
+        typer.echo(json.dumps(summary))
+        return
+    size = f"{there.num_chains} chains of {there.num_draws:,} draws of {len(there.words):,} words"
+    typer.echo(f"{there.path}: {size} in {clock(seconds)}")
+    typer.echo(verdict.verdict)

@@ -1,0 +1,72 @@
+"""Run a fit in a child process, kill it, look at what is left, again and again; print what was seen as JSON.
+
+A script of its own: the children are forked from a process in which everything is compiled already and no other
+thread runs, so that the kills fall into the run and not into the loading of libraries.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from run_tools import small_counts
+
+from bayesvec import chain, run, zarr3
+from bayesvec.draws import open_draws, read_mark
+from bayesvec.posterior import open_posterior  # noqa: F401  (loaded before the forks)
+
+SETTINGS = {
+    "dim": 3,
+    "draws": 150,
+    "warmup": 60,
+    "chains": 2,
+    "prior_precision": 3.0,
+    "threads": 2,
+    "progress": False,
+}
+SHARD_DRAWS = 16
+
+
+def killed_fit(out: Path, seconds: float) -> bool:
+    """Go on with the run for so long, then kill it; whether it was killed before its end."""
+    child = os.fork()
+    if child == 0:
+        run.fit(small_counts(), out=out, resume=True, **SETTINGS)
+        os._exit(0)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+        raise SystemExit(f"the child failed with status {os.WEXITSTATUS(status)}")
+    return os.WIFSIGNALED(status)
+
+
+def main(folder: str, kills: int, seed: int, longest: float) -> None:
+    chain.COMMIT_SECONDS = chain.COMMIT_SHARE = 0.0  # commit after every sweep
+    zarr3.MOST_DRAWS = SHARD_DRAWS
+    with tempfile.TemporaryDirectory() as scratch:
+        run.fit(small_counts(), out=Path(scratch, "run"), **{**SETTINGS, "draws": 2, "warmup": 2})
+    moments = random.Random(seed)
+    out = Path(folder, "run")
+    sweeps: list[list[int]] = []
+    ended = 0
+    while len(sweeps) < kills:
+        if not killed_fit(out, moments.uniform(0.0, longest)):
+            out.rename(Path(folder, f"done{ended}"))
+            ended += 1
+            continue
+        if not out.exists():
+            sweeps.append([])
+            continue
+        open_draws(out).verify()
+        sweeps.append([read_mark(out, number).sweep for number in range(SETTINGS["chains"])])
+    run.fit(small_counts(), out=out, resume=True, **SETTINGS)
+    print(json.dumps({"sweeps": sweeps, "ended": ended}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]))
