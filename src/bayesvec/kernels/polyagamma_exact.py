@@ -76,6 +76,19 @@ def _saddle(mean_wanted: Floats) -> Floats:
     return q
 
 
+def _log_cosh(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Return real and imaginary part of log(2 cosh w) for w^2 = a + ib, b >= 0.
+
+    In real arithmetic, for which NumPy has vectorised functions: four times as fast as its complex ones.
+    """
+    larger = np.sqrt((np.hypot(a, b) + np.abs(a)) / 2.0 + 1e-300)
+    smaller = b / (2.0 * larger)
+    u, v = np.where(a >= 0.0, larger, smaller), np.where(a >= 0.0, smaller, larger)
+    e = np.exp(-2.0 * u)
+    real, imag = 1.0 + e * np.cos(2.0 * v), -e * np.sin(2.0 * v)
+    return u + 0.5 * np.log(real**2 + imag**2), v + np.arctan2(imag, real)
+
+
 def tails(
     x: npt.ArrayLike, h: npt.ArrayLike, z: npt.ArrayLike, *, points: int = POINTS, reach: float = REACH
 ) -> Tails:
@@ -98,18 +111,19 @@ def tails(
     q = np.where(np.abs(distance) < NEAR, pole + SHIFT / np.sqrt(variance(h, z)), q)
     sd = 0.5 / (q * np.sqrt(h * _unit_variance(q / 2.0 - np.pi**2 / 4.0)))
 
-    step = reach * sd / points
-    direction = 1.0 + 1j * step[..., None] * np.arange(points)
-    contour = q[..., None] * direction**2
-    w = np.sqrt(contour / 2.0 - np.pi**2 / 4.0)
+    theta = (reach * sd / points)[..., None] * np.arange(points)
+    p_real, p_imag = q[..., None] * (1.0 - theta**2) - pole[..., None], 2.0 * q[..., None] * theta
+    log_size, phase = _log_cosh(p_real / 2.0 + z[..., None] ** 2 / 4.0, p_imag / 2.0)
     half = np.abs(z)[..., None] / 2.0
-    log_ratio = half + np.log1p(np.exp(-2.0 * half)) - w - np.log(1.0 + np.exp(-2.0 * w))
-    p = contour - pole[..., None]
-    integrand = np.exp(p * x[..., None] + h[..., None] * log_ratio) * direction
-    integrand[..., 0] *= 0.5
-    scale = 2.0 * q * step / np.pi
-    density = scale * integrand.real.sum(-1)
-    tail = scale * (integrand / p).real.sum(-1)
+    log_size = half + np.log1p(np.exp(-2.0 * half)) - log_size
+    size = np.exp(p_real * x[..., None] + h[..., None] * log_size)
+    phase = p_imag * x[..., None] - h[..., None] * phase
+    size[..., 0] *= 0.5
+    cosine, sine = np.cos(phase), np.sin(phase)
+    real, imag = size * (cosine - theta * sine), size * (sine + theta * cosine)  # the factor is dp / d theta
+    scale = 2.0 * q * reach * sd / (points * np.pi)
+    density = scale * real.sum(-1)
+    tail = scale * ((real * p_real + imag * p_imag) / (p_real**2 + p_imag**2)).sum(-1)
     return Tails(np.where(right, 1.0 + tail, tail), np.where(right, -tail, 1.0 - tail), density)
 
 

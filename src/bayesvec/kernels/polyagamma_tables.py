@@ -13,6 +13,7 @@ A cell holds a bicubic: 16 float32 coefficients, one cache line. Cells in z are 
 of z + 4, so that their number is read off the leading bits of that float.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -30,9 +31,14 @@ Z_SHIFT = 4.0
 Z_BITS = 3  # 2**3 cells in an octave of z + 4
 Z_EDGES = (0.0, 4.0, 12.0, 28.0, 60.0)  # the octaves
 Z_CELLS = (len(Z_EDGES) - 1) << Z_BITS
-Z_LIMIT = Z_EDGES[-1]  # where h z is larger the table of large h is used for every h
-Z_CELLS_LARGE = Z_CELLS - (1 << Z_BITS)  # C is constant beyond
-MEAN_BITS = 5  # cells of the mean in an octave of z + 4
+Z_LIMIT = Z_EDGES[-1]
+HZ_LIMIT = 48.0  # where h z is larger, the table for large h is used for every h
+Z_CONSTANT = Z_EDGES[-2]  # C no longer depends on z beyond
+Z_CELLS_LARGE = Z_CELLS - (1 << Z_BITS)
+MEAN_BITS = 5  # cells of the moments in an octave of z + 4
+MEAN_CELLS = (len(Z_EDGES) - 1) << MEAN_BITS
+MEAN64_BITS = 7
+MEAN64_CELLS = (len(Z_EDGES) - 1) << MEAN64_BITS
 T_LIMIT = 6.5  # a 32-bit word reaches t = 6.36
 T_CELLS = 52
 T_CELLS_LARGE = 26
@@ -46,9 +52,10 @@ class Tables(NamedTuple):
     """The tables, as the compiled functions take them."""
 
     normal: Table  # (OCTAVES * 8, 4): t over the word
-    mean: Table  # (octaves * 32, 4): the mean of PG(1, z) over z
-    small: Table  # (SMALL, Z_CELLS, T_CELLS, 16): X / mean over (z, t)
-    large: Table  # (Z_CELLS_LARGE, T_CELLS_LARGE, D_TERMS, 16): C over (z, t), powers of d / D_LIMIT
+    mean: Floats  # (MEAN64_CELLS, 4): the mean of PG(1, z) over z
+    moments: Table  # (MEAN_CELLS, 8): the mean and the coefficient of variation of PG(1, z) over z
+    small: Table  # (SMALL * Z_CELLS * T_CELLS, 16): X / mean over (z, t)
+    large: Table  # (Z_CELLS_LARGE * T_CELLS_LARGE, D_TERMS * 16): C over (z, t), powers of d / D_LIMIT
 
 
 def _chebyshev(count: int) -> Floats:
@@ -89,6 +96,15 @@ def _bicubics(values: Floats, z_cells: int, t_cells: int) -> Table:
     return np.asarray(cells.reshape(*front, z_cells, t_cells, 16), dtype=np.float32)
 
 
+def _aligned(values: Table) -> Table:
+    """Copy a table to where a row of 16 begins a cache line."""
+    room = np.empty(values.size + 16, dtype=np.float32)
+    first = (-room.ctypes.data % 64) // 4
+    result = room[first : first + values.size].reshape(values.shape)
+    result[:] = values
+    return result
+
+
 def _normal_table() -> Table:
     """Fit t >= 0 with upper tail (word + 1/2) / 2**32, for each 1/8 of an octave of word + 1/2."""
     start = 2.0 ** (np.arange(OCTAVES) - 1.0)[:, None, None]
@@ -98,20 +114,35 @@ def _normal_table() -> Table:
     return np.asarray((values @ _monomials(4).T).reshape(-1, 4), dtype=np.float32)
 
 
-def _mean_table() -> Table:
-    """Fit the mean of PG(1, z) on z < Z_LIMIT."""
-    values = exact.mean(1.0, _nodes(np.asarray(Z_EDGES), 24))
-    fit = _cells(24, 1 << MEAN_BITS)
-    return np.asarray(np.einsum("cin,pn->pci", fit, values).reshape(-1, 4), dtype=np.float32)
+def _cubics_in_z(values: Callable[[Floats], Floats], bits: int) -> Floats:
+    """Fit a function of z on z < Z_LIMIT."""
+    at = _nodes(np.asarray(Z_EDGES), 32)
+    return np.asarray(np.einsum("cin,pn->pci", _cells(32, 1 << bits), values(at)).reshape(-1, 4))
 
 
-def _small_table(z_nodes: int = 12, t_panels: int = 4, t_nodes: int = 12) -> Table:
-    """Fit X over its mean for h = 1 ... SMALL."""
-    z = _nodes(np.asarray(Z_EDGES), z_nodes)[..., None, None]
-    t = _nodes(np.linspace(-T_LIMIT, T_LIMIT, t_panels + 1), t_nodes)
-    h = np.arange(1.0, SMALL + 1.0)[:, None, None, None, None]
-    ratio = exact.quantile(t, h, z, points=40, reach=10.0) / exact.mean(h, z)
-    return _bicubics(ratio, Z_CELLS, T_CELLS)
+def _mean_table() -> Floats:
+    """Fit the mean of PG(1, z) in doubles."""
+    return _cubics_in_z(lambda z: exact.mean(1.0, z), MEAN64_BITS)
+
+
+def _moments_table() -> Table:
+    """Fit the mean and the coefficient of variation of PG(1, z)."""
+    mean = _cubics_in_z(lambda z: exact.mean(1.0, z), MEAN_BITS)
+    spread = _cubics_in_z(lambda z: np.sqrt(exact.variance(1.0, z)) / exact.mean(1.0, z), MEAN_BITS)
+    return np.concatenate([mean, spread], axis=1).astype(np.float32)
+
+
+def _small_table(z_nodes: int = 10) -> Table:
+    """Fit X over its mean for h = 1 ... SMALL; octaves of z that are not reached stay empty."""
+    table = np.zeros((SMALL, Z_CELLS, T_CELLS, 16), dtype=np.float32)
+    for h in range(1, SMALL + 1):
+        octaves = int(np.searchsorted(Z_EDGES, HZ_LIMIT / h))
+        z = _nodes(np.asarray(Z_EDGES[: octaves + 1]), z_nodes)[..., None, None]
+        t = _nodes(np.linspace(-T_LIMIT, T_LIMIT, 5), 14 if h == 1 else 10)
+        ratio = exact.quantile(t, h, z, points=40, reach=10.0) / exact.mean(h, z)
+        cells = octaves << Z_BITS
+        table[h - 1, :cells] = _bicubics(ratio, cells, T_CELLS)
+    return _aligned(table.reshape(-1, 16))
 
 
 def _large_table(z_nodes: int = 10, t_panels: int = 2, t_nodes: int = 12) -> Table:
@@ -123,10 +154,11 @@ def _large_table(z_nodes: int = 10, t_panels: int = 2, t_nodes: int = 12) -> Tab
     ratio = exact.quantile(t, h, z, points=32, reach=9.0) / exact.mean(h, z)
     values = ((ratio - 1.0) / d - t) / d
     powers = np.einsum("ab,b...->a...", _monomials(D_TERMS), values)
-    return np.ascontiguousarray(np.moveaxis(_bicubics(powers, Z_CELLS_LARGE, T_CELLS_LARGE), 0, 2))
+    cells = np.moveaxis(_bicubics(powers, Z_CELLS_LARGE, T_CELLS_LARGE), 0, 2)
+    return _aligned(cells.reshape(-1, D_TERMS * 16))
 
 
 @lru_cache(maxsize=1)
 def load_tables() -> Tables:
     """Return the tables, built once in a process."""
-    return Tables(_normal_table(), _mean_table(), _small_table(), _large_table())
+    return Tables(_normal_table(), _mean_table(), _moments_table(), _small_table(), _large_table())

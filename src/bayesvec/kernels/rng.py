@@ -92,37 +92,40 @@ def bits(key: Key, row: int, block: int) -> tuple[U64, U64]:
 
 
 @compiled
-def word_at(key: Key, row: int, index: int) -> np.int32:
-    """Return 32-bit word number ``index`` of a row: word ``index % 4`` of block ``index // 4``."""
+def _words_of_block(key: Key, row: int, block: int, skip: int, out: npt.NDArray[np.int32]) -> None:
+    """Fill ``out`` with the words of one block after the first ``skip``."""
     w0, w1, w2, w3 = philox(
-        np.uint32(index >> 2), np.uint32(row), key.sweep, key.purpose, key.seed_low, key.seed_high
+        np.uint32(block), np.uint32(row), key.sweep, key.purpose, key.seed_low, key.seed_high
     )
-    part = index & 3
-    low = w0 if part == 0 else w1
-    high = w2 if part == 2 else w3
-    return np.int32(low if part < 2 else high)
+    for i in range(len(out)):
+        part = skip + i
+        low = np.int32(w0) if part == 0 else np.int32(w1)
+        high = np.int32(w2) if part == 2 else np.int32(w3)
+        out[i] = low if part < 2 else high
 
 
 @compiled
 def fill_words(key: Key, row: int, first_index: int, out: npt.NDArray[np.int32]) -> None:
-    """Fill ``out`` with the 32-bit words of a row from number ``first_index`` on (see `word_at`)."""
-    size = len(out)
-    head = min(-first_index & 3, size)
-    for i in range(head):
-        out[i] = word_at(key, row, first_index + i)
+    """Fill ``out`` with the 32-bit words of a row from number ``first_index`` on.
+
+    Number i is word i % 4 of block i // 4, so that it does not matter how a row is cut.
+    """
+    head = min(-first_index & 3, len(out))
+    if head:
+        _words_of_block(key, row, first_index >> 2, first_index & 3, out[:head])
     first_block = (first_index + head) >> 2
-    blocks = (size - head) >> 2
-    for b in range(blocks):  # one block an iteration: this loop is vectorised
+    body = out[head:]
+    blocks = len(body) >> 2
+    for b in range(blocks):  # a loop that LLVM vectorises
         w0, w1, w2, w3 = philox(
             np.uint32(first_block + b), np.uint32(row), key.sweep, key.purpose, key.seed_low, key.seed_high
         )
-        i = head + 4 * b
-        out[i] = np.int32(w0)
-        out[i + 1] = np.int32(w1)
-        out[i + 2] = np.int32(w2)
-        out[i + 3] = np.int32(w3)
-    for i in range(head + 4 * blocks, size):
-        out[i] = word_at(key, row, first_index + i)
+        body[4 * b] = np.int32(w0)
+        body[4 * b + 1] = np.int32(w1)
+        body[4 * b + 2] = np.int32(w2)
+        body[4 * b + 3] = np.int32(w3)
+    if len(body) & 3:
+        _words_of_block(key, row, first_block + blocks, 0, body[4 * blocks :])
 
 
 @compiled
