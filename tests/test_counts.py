@@ -585,6 +585,32 @@ def test_each_sample_goes_to_a_part_at_random(world: PairCounts) -> None:
     assert split_p_value(world, parts, wrong) < LEVEL
 
 
+@pytest.mark.parametrize("n", [20, 200])
+def test_signs_parts_and_cells_are_split_independently(n: int) -> None:
+    word, context = np.divmod(np.arange(6400), 80)
+    names = [f"w{i}" for i in range(80)]
+    both = np.full(6400, n)
+    counts = from_pairs(word, context, n_pos=both, n_neg=both, words=names, contexts=names)
+    first, second, _ = (
+        dense(part).astype(float) for part in counts.split(by="pair", fractions=(0.3, 0.3, 0.4))
+    )
+    second_given_first = second - (n - first) * 0.3 / 0.7
+
+    def correlation_is_seen(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> bool:
+        r = np.corrcoef(x.ravel(), y.ravel())[0, 1]
+        return bool(abs(r) * np.sqrt(x.size) > stats.norm.isf(LEVEL / 2))
+
+    assert not correlation_is_seen(first[0], first[1])
+    assert not correlation_is_seen(first, second_given_first)
+    assert not correlation_is_seen(first[0, :-1], first[0, 1:])
+    assert not correlation_is_seen(first[0, :, :-1], first[0, :, 1:])
+    upper = np.triu_indices(80, 1)
+    assert not correlation_is_seen(first[0][upper], first[0].T[upper])
+    # the twins: what shared random numbers, and the dependence left in, would look like
+    assert correlation_is_seen(first[0], first[0] + 2 * first[1])
+    assert correlation_is_seen(first, second)
+
+
 def test_a_split_is_addressed(world: PairCounts) -> None:
     """A cell's parts depend on the seed and the cell, not on what else there is."""
     parts = world.split(by="pair", seed=5)
