@@ -308,6 +308,9 @@ def test_rows_that_do_not_exist():
     curvature = Model(world(), spherical(1.0)).curvature(*place(world()))
     with pytest.raises(OptionError, match="rows holds 9; it must be from 0 to 8"):
         curvature.rho_blocks([0, 9])
+    with pytest.raises(OptionError, match="rows holds bool"):
+        curvature.rho_blocks(np.arange(9) == 2)
+    assert curvature.alpha_blocks([]).shape == (0, DIM, DIM)
     with pytest.raises(OptionError, match="context holds -1"):
         curvature.pair_blocks([0], [-1])
     with pytest.raises(OptionError, match="2 entries and context 1"):

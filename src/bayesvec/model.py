@@ -257,7 +257,10 @@ class Curvature:
 
 
 def _indices(values: npt.ArrayLike, size: int, name: str) -> Int64:
-    rows = np.atleast_1d(np.asarray(values)).astype(np.int64)
+    given = np.atleast_1d(np.asarray(values))
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise OptionError(f"{name} holds {given.dtype} of shape {given.shape}; give a list of row numbers")
+    rows = given.astype(np.int64)
     if len(rows) and (rows.min() < 0 or rows.max() >= size):
         bad = int(rows.min() if rows.min() < 0 else rows.max())
         raise OptionError(f"{name} holds {bad}; it must be from 0 to {size - 1}")
