@@ -9,11 +9,13 @@ give the same bits.
 """
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec.errors import OptionError
 from bayesvec.kernels.compiled import compiled, inlined
 from bayesvec.kernels.polyagamma_tables import (
     D_LIMIT,
@@ -35,9 +37,16 @@ from bayesvec.kernels.polyagamma_tables import (
     load_tables,
 )
 from bayesvec.kernels.polyagamma_vector import LANES, Z_LAST, fused, kinds8, large8, normals8, small8
-from bayesvec.kernels.rng import Key, fill_words
+from bayesvec.kernels.rng import USER, Key, fill_words, make_key
 
-__all__ = ["Tables", "draws_from_normals", "fill_polyagamma", "load_tables", "normals_from_words"]
+__all__ = [
+    "Tables",
+    "draws_from_normals",
+    "fill_polyagamma",
+    "load_tables",
+    "normals_from_words",
+    "random_polyagamma",
+]
 
 F32 = Any  # a float32 scalar; NumPy's stubs know no arithmetic that stays in it
 
@@ -63,23 +72,26 @@ def _cell(x: F32, bits: int, first: int) -> tuple[Any, F32]:
     return (pattern >> shift) - ((127 + first) << bits), place
 
 
-@inlined
-def _cubic(row: Any, offset: int, x: Any) -> Any:
-    return fused(x, fused(x, fused(x, row[offset + 3], row[offset + 2]), row[offset + 1]), row[offset])
+@compiled
+def _cubic(table: Any, row: Any, offset: int, x: Any) -> Any:
+    """Evaluate the four coefficients of a row that begin at ``offset``."""
+    c0, c1 = table[row, offset], table[row, offset + 1]
+    c2, c3 = table[row, offset + 2], table[row, offset + 3]
+    return fused(x, fused(x, fused(x, c3, c2), c1), c0)
 
 
-@inlined
-def _column(row: Any, offset: int, x: F32) -> F32:
-    return fused(x, fused(x, fused(x, row[offset + 12], row[offset + 8]), row[offset + 4]), row[offset])
+@compiled
+def _column(table: Table, row: int, offset: int, x: F32) -> F32:
+    c0, c1 = table[row, offset], table[row, offset + 4]
+    c2, c3 = table[row, offset + 8], table[row, offset + 12]
+    return fused(x, fused(x, fused(x, c3, c2), c1), c0)
 
 
-@inlined
-def _bicubic(row: Any, offset: int, x: F32, y: F32) -> F32:
-    """Evaluate the 16 coefficients of x^i y^j that begin at ``offset``."""
-    a = _column(row, offset, x)
-    b = _column(row, offset + 1, x)
-    c = _column(row, offset + 2, x)
-    d = _column(row, offset + 3, x)
+@compiled
+def _bicubic(table: Table, row: int, offset: int, x: F32, y: F32) -> F32:
+    """Evaluate the 16 coefficients of x^i y^j of a row that begin at ``offset``."""
+    a, b = _column(table, row, offset, x), _column(table, row, offset + 1, x)
+    c, d = _column(table, row, offset + 2, x), _column(table, row, offset + 3, x)
     return fused(y, fused(y, fused(y, d, c), b), a)
 
 
@@ -96,7 +108,7 @@ def _normal(word: np.int32, normal: Table) -> F32:
     # a set top bit is the upper half: the complement counts down towards the upper tail
     tail = (word ^ (word >> 31)) & _HALF_WORD
     cell, place = _cell(np.float32(tail) + _HALF, NORMAL_BITS, -1)
-    t = _cubic(normal[cell], 0, place)
+    t = _cubic(normal, cell, 0, place)
     return t if word < 0 else -t
 
 
@@ -105,11 +117,11 @@ def _small_draw(h: int, z: F32, t: F32, tables: Tables) -> F32:
     """Return the draw of PG(h, z) at the normal ``t`` for h <= SMALL and h z < HZ_LIMIT."""
     shifted = z + _Z_SHIFT
     cell, place = _cell(shifted, MEAN_BITS, 2)
-    mean = _cubic(tables.moments[cell], 0, place)
+    mean = _cubic(tables.moments, cell, 0, place)
     z_cell, z_place = _cell(shifted, Z_BITS, 2)
     t_cell, t_place = _place_t(t, _T_SCALE, T_CELLS)
-    row = tables.small[((h - 1) * Z_CELLS + z_cell) * T_CELLS + t_cell]
-    return np.float32(h) * mean * _bicubic(row, 0, z_place, t_place)
+    row = ((h - 1) * Z_CELLS + z_cell) * T_CELLS + t_cell
+    return np.float32(h) * mean * _bicubic(tables.small, row, 0, z_place, t_place)
 
 
 @compiled
@@ -118,7 +130,7 @@ def _unit_mean(z: float, mean: npt.NDArray[np.float64]) -> float:
     pattern = np.float64(z + Z_SHIFT).view(np.int64)
     shift = 52 - MEAN64_BITS
     place = np.float64(pattern & ((1 << shift) - 1)) * (1.0 / (1 << shift))
-    return float(_cubic(mean[(pattern >> shift) - ((1023 + 2) << MEAN64_BITS)], 0, place))
+    return float(_cubic(mean, (pattern >> shift) - ((1023 + 2) << MEAN64_BITS), 0, place))
 
 
 @compiled
@@ -128,17 +140,17 @@ def _large_draw(h: int, z: float, t: F32, tables: Tables) -> float:
     if z < Z_LIMIT:
         mean = h * _unit_mean(np.float64(z), tables.mean)
         cell, place = _cell(near + _Z_SHIFT, MEAN_BITS, 2)
-        d = _cubic(tables.moments[cell], 4, place) / np.sqrt(np.float32(h))
+        d = _cubic(tables.moments, cell, 4, place) / np.sqrt(np.float32(h))
     else:  # also if z is not a number
         mean = h * (0.5 / np.float64(z))
         d = np.float32(math.sqrt(2.0 / np.float64(z) / h))
     near = near if near < _Z_LAST else _Z_LAST
     z_cell, z_place = _cell(near + _Z_SHIFT, Z_BITS, 2)
     t_cell, t_place = _place_t(t, _T_SCALE_LARGE, T_CELLS_LARGE)
-    row = tables.large[z_cell * T_CELLS_LARGE + t_cell]
-    bend = _bicubic(row, 16 * (D_TERMS - 1), z_place, t_place)
+    row = z_cell * T_CELLS_LARGE + t_cell
+    bend = _bicubic(tables.large, row, 16 * (D_TERMS - 1), z_place, t_place)
     for k in range(D_TERMS - 2, -1, -1):
-        bend = fused(d * _D_SCALE, bend, _bicubic(row, 16 * k, z_place, t_place))
+        bend = fused(d * _D_SCALE, bend, _bicubic(tables.large, row, 16 * k, z_place, t_place))
     return float(fused(mean, np.float64(d * fused(d, bend, t)), mean))
 
 
@@ -218,3 +230,99 @@ def fill_polyagamma(
             for k in range(i, first + LANES):
                 if not abs(eta[k]) < _Z_LIMIT:
                     out[k] = _large_draw(n[k], abs(eta[k]), out[k], tables)
+
+
+@compiled
+def _fill_user(
+    h: npt.NDArray[np.int32],
+    z: npt.NDArray[np.float64],
+    key: Key,
+    row: int,
+    first_index: int,
+    tables: Tables,
+    out: npt.NDArray[np.float64],
+) -> None:
+    """Fill ``out`` like `fill_polyagamma`, in doubles."""
+    words = np.empty(len(out), dtype=np.int32)
+    t = np.empty(len(out), dtype=np.float32)
+    fill_words(key, row, first_index, words)
+    normals_from_words(words, tables.normal, t)
+    draws_from_normals(h, z, t, tables, out)
+
+
+def _whole_numbers(h: npt.ArrayLike) -> npt.NDArray[np.int32]:
+    """Check that ``h`` holds positive integers (floats that are whole will do) and return them."""
+    given = np.asarray(h)
+    if given.dtype.kind in "iuf":
+        wrong = ~((given >= 1) & (given < 2**31) & (given == np.floor(given)))
+        if not wrong.any():
+            return given.astype(np.int32)
+        got = given[wrong][0]
+    else:
+        got = h
+    raise OptionError(f"h is {got}; it must be an integer from 1 to 2**31 - 1")
+
+
+def random_polyagamma(
+    h: npt.ArrayLike = 1,
+    z: npt.ArrayLike = 0.0,
+    size: int | tuple[int, ...] | None = None,
+    *,
+    seed: int = 0,
+) -> float | npt.NDArray[np.float64]:
+    """Draw from the Polya-Gamma distribution PG(h, z).
+
+    The distribution function of the draws is right to 1e-6, their quantiles out to tails of 1e-9.
+
+    Parameters
+    ----------
+    h : array_like of int, optional
+        The shape, a positive integer.
+    z : array_like of float, optional
+        The tilt; its sign does not matter.
+    size : int or tuple of int, optional
+        The shape of the result; ``h`` and ``z`` are broadcast to it. By default their common shape.
+    seed : int, optional
+        From 0 to 2**64 - 1. The same seed gives the same draws; there is no hidden state.
+
+    Returns
+    -------
+    float or ndarray
+        The draws; a float if ``h`` and ``z`` are scalars and ``size`` is not given.
+
+    References
+    ----------
+    Polson, Scott & Windle (2013), Bayesian inference for logistic models using Polya-Gamma latent variables.
+
+    Examples
+    --------
+    >>> import bayesvec as bv
+    >>> bv.random_polyagamma(1, 2.5, size=3, seed=1).shape
+    (3,)
+    """
+    whole = _whole_numbers(h)
+    try:
+        tilt = np.asarray(z, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise OptionError(f"z is {z!r}; it must be a number or an array of numbers") from None
+    if not np.isfinite(tilt).all():
+        raise OptionError(f"z holds {tilt[~np.isfinite(tilt)][0]}; it must be finite")
+    try:
+        key = make_key(operator.index(seed), USER)
+    except TypeError:
+        raise OptionError(f"seed is {seed!r}; it must be an integer from 0 to 2**64 - 1") from None
+    try:
+        shape = np.broadcast_shapes(whole.shape, tilt.shape) if size is None else size
+        whole, tilt = (np.ascontiguousarray(np.broadcast_to(a, shape)).ravel() for a in (whole, tilt))
+    except (TypeError, ValueError):
+        raise OptionError(
+            f"h has shape {whole.shape}, z has shape {tilt.shape} and size is {size}; "
+            "they must broadcast, to size if it is given"
+        ) from None
+    out = np.empty(len(whole))
+    chunk = 1 << 16
+    for start in range(0, len(out), chunk):
+        part = slice(start, start + chunk)
+        # a row has 2**33 words; each uses its first half
+        _fill_user(whole[part], tilt[part], key, start >> 32, start & 0xFFFFFFFF, load_tables(), out[part])
+    return float(out[0]) if shape == () else out.reshape(shape)
