@@ -165,7 +165,8 @@ def test_the_counts_do_not_depend_on_threads_memory_or_chunks(monkeypatch, tmp_p
     np.testing.assert_array_equal(bounded.source.tokens, reference.source.tokens)
 
 
-def test_each_kind_of_bucket_gives_the_same_pairs():
+def test_each_kind_of_bucket_gives_the_same_pairs(monkeypatch):
+    monkeypatch.setattr(pairs, "_LONGEST_LIST", 1)
     documents = zipf_documents(400, types=1500, seed=4)
     counts = bv.count(documents=texts(documents), vocab=800, threads=1)
     task = pairs._prepare(counts.source, 800, memory=10**8, threads=1)
@@ -357,10 +358,19 @@ def test_the_recipe_says_how_the_counts_were_made(tmp_path):
     assert options["tokenizer"] == "words"
 
 
+def test_numbers_of_any_type_are_taken(tmp_path):
+    options = {"vocab": np.int64(3), "window": np.int32(1), "seed": np.uint64(5), "min_count": np.int8(1)}
+    counts = bv.count(documents=["a b c a"], negative_power=1, threads=np.int64(1), **options)
+    assert counts.fingerprint == bv.count(documents=["a b c a"], vocab=3, window=1, seed=5).fingerprint
+    counts.save(tmp_path / "counts")
+    assert open_counts(tmp_path / "counts").recipe == counts.recipe
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"window": 0}, "window is 0"),
+        ({"window": 1.5}, "window is 1.5; it must be a whole number"),
         ({"negatives": -1}, "negatives is -1"),
         ({"negative_power": -0.5}, "negative_power is -0.5"),
         ({"negative_power": float("nan")}, "negative_power is nan"),

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec.checks import one_of, whole
 from bayesvec.errors import InputError, OptionError
 from bayesvec.memory import GrowingArray, empty_array
 from bayesvec.pipeline import in_order
@@ -110,18 +111,14 @@ class VocabularyOptions:
     stopwords_action: str = "drop"
 
     def __post_init__(self) -> None:
-        if self.vocab is not None and self.vocab < 1:
-            raise OptionError(f"vocab is {self.vocab}; it must be at least 1")
-        if self.min_count < 1:
-            raise OptionError(f"min_count is {self.min_count}; it must be at least 1")
+        if self.vocab is not None:
+            object.__setattr__(self, "vocab", whole("vocab", self.vocab, 1))
+        object.__setattr__(self, "min_count", whole("min_count", self.min_count, 1))
         if self.vocabulary is not None and (self.vocab is not None or self.min_count != 1):
             raise OptionError("vocabulary lists the words to keep; vocab and min_count do not go with it")
         if self.stem not in (None, "english"):
             raise OptionError(f"stem is {self.stem!r}; it must be 'english' or left out")
-        if self.stopwords_action not in ("drop", "keep-unstemmed"):
-            raise OptionError(
-                f"stopwords_action is {self.stopwords_action!r}; it must be drop or keep-unstemmed"
-            )
+        one_of("stopwords_action", self.stopwords_action, ("drop", "keep-unstemmed"))
 
 
 class TokenStream(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec.checks import one_of, whole
 from bayesvec.corpus import EncodedCorpus
 from bayesvec.counts import PairCounts, Side
 from bayesvec.counts_split import check_fractions
@@ -25,6 +26,10 @@ Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
 
 _THINNED_AT_ONCE = 1 << 22
+
+# A list of samples is written faster than a table, which is reached into at random; so lists may be this many
+# times as long as the table would be.
+_LONGEST_LIST = 16
 
 
 @dataclass(frozen=True)
@@ -55,17 +60,21 @@ class PairOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.window is not None and not 1 <= self.window <= 10**6:
-            raise OptionError(f"window is {self.window}; it must be at least 1 (and at most 1,000,000)")
-        if self.window_over not in ("positions", "vocabulary"):
-            raise OptionError(f"window_over is {self.window_over!r}; it must be positions or vocabulary")
-        if not 0 <= self.negatives <= 10**6:
-            raise OptionError(f"negatives is {self.negatives}; it must be 0 or more (and at most 1,000,000)")
+        if self.window is not None:
+            self._set("window", whole("window", self.window, 1))
+        one_of("window_over", self.window_over, ("positions", "vocabulary"))
+        self._set("negatives", whole("negatives", self.negatives, 0))
+        self._set("negative_power", float(self.negative_power))
         if not (math.isfinite(self.negative_power) and self.negative_power >= 0.0):
             raise OptionError(f"negative_power is {self.negative_power}; it must be a number not below 0")
         if self.subsample is not None and not 0.0 < self.subsample < math.inf:
             raise OptionError(f"subsample is {self.subsample}; it must be above 0, such as 1e-3")
+        self._set("subsample", None if self.subsample is None else float(self.subsample))
+        self._set("seed", whole("seed", self.seed, 0))
         rng.make_key(self.seed, rng.NEGATIVES)
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
 
 
 class _Task(NamedTuple):
@@ -240,7 +249,7 @@ def _positives(
 def _chunks(task: _Task, *, memory: int, threads: int) -> list[tuple[int, int]]:
     """Return ranges of rows of about equal work, each small enough for one worker's memory."""
     num_contexts = len(task.share)
-    bucket = np.minimum(8 * num_contexts, 4 * task.samples)
+    bucket = 4 * np.where(_is_table(task), 2 * num_contexts, task.samples)
     result = 12 * np.minimum(num_contexts, task.samples)
     used = np.concatenate([[0], np.cumsum(bucket + result)])
     done = np.concatenate([[0], np.cumsum(task.samples)])
@@ -255,11 +264,16 @@ def _chunks(task: _Task, *, memory: int, threads: int) -> list[tuple[int, int]]:
     return chunks
 
 
+def _is_table(task: _Task) -> Bool:
+    """Whether each row's samples are counted in a table over contexts; else they are listed."""
+    return task.samples > _LONGEST_LIST * 2 * len(task.share)
+
+
 def _count_rows(task: _Task, first: int, last: int) -> _Rows:
     """Count the pairs of rows ``first`` to ``last``."""
     num_contexts = len(task.share)
     samples = task.samples[first:last]
-    dense = samples > 2 * num_contexts
+    dense = _is_table(task)[first:last]
     sizes = np.where(dense, 2 * num_contexts, samples)
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     buffer = np.zeros(start[-1], dtype=np.int32)
@@ -326,7 +340,7 @@ def split_documents(
     for part, documents in enumerate(_shared_out(corpus, shares, seed)):
         recipe = {
             **counts.recipe,
-            "split": {"by": "document", "fractions": list(shares), "seed": seed, "part": part},
+            "split": {"by": "document", "fractions": list(shares), "seed": int(seed), "part": part},
         }
         try:
             parts.append(

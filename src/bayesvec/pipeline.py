@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from bayesvec.errors import OptionError
+from bayesvec.checks import whole
 from bayesvec.parallel import default_threads
 
 T = TypeVar("T")
@@ -14,11 +14,7 @@ R = TypeVar("R")
 
 def check_threads(threads: int | None) -> int:
     """Return the number of threads to use: every processor of this process where None is given."""
-    if threads is None:
-        return default_threads()
-    if threads < 1:
-        raise OptionError(f"threads is {threads}; it must be at least 1")
-    return threads
+    return default_threads() if threads is None else whole("threads", threads, 1)
 
 
 def in_order(work: Callable[[T], R], items: Iterable[T], *, threads: int) -> Iterator[R]:

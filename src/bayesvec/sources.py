@@ -7,12 +7,12 @@ import gzip
 import lzma
 import os
 import sys
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from bayesvec.checks import one_of
 from bayesvec.errors import InputError, OptionError
 
 FORMATS = ("auto", "text", "jsonl", "csv", "tsv", "parquet")
@@ -58,9 +58,9 @@ class ReadOptions:
     block_bytes: int = 1 << 23
 
     def __post_init__(self) -> None:
-        _check_choice("document", self.document, ("line", "file"))
-        _check_choice("format", self.format, FORMATS)
-        _check_choice("errors", self.errors, ("strict", "replace", "ignore"))
+        one_of("document", self.document, ("line", "file"))
+        one_of("format", self.format, FORMATS)
+        one_of("errors", self.errors, ("strict", "replace", "ignore"))
         try:
             codecs.lookup(self.encoding)
         except LookupError:
@@ -184,8 +184,3 @@ class _Zstandard:
                 raise OSError(str(error)) from None
         taken, self._left = self._left[:size], self._left[size:]
         return taken
-
-
-def _check_choice(name: str, value: str, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        raise OptionError(f"{name} is {value!r}; it must be {', '.join(allowed[:-1])} or {allowed[-1]}")

@@ -1,13 +1,14 @@
 """`bayesvec count`."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from bayesvec.cli.app import app
-from bayesvec.errors import OptionError
+from bayesvec.errors import InputError, OptionError
 
 # What makes no sense of baskets; given with --baskets it is refused.
 _NOT_OF_BASKETS = {
@@ -122,6 +123,7 @@ def _count(
     from bayesvec.counts_store import check_free
 
     check_free(out, force=force)
+    _check_writable(out)
     start = perf_counter()
     counts = (count_baskets if baskets else count_texts)(texts, **options)
     seconds = perf_counter() - start
@@ -142,6 +144,14 @@ def _count(
         "tokens_per_second": recipe["tokens"] / seconds,
         "fingerprint": counts.fingerprint,
     }
+
+
+def _check_writable(out: Path) -> None:
+    """Find out before the counting that nothing could be written afterwards."""
+    folder = next(parent for parent in out.absolute().parents if parent.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        problem = "is no folder" if not folder.is_dir() else "may not be written to"
+        raise InputError(f"cannot write {out}: {folder} {problem}; choose another place", file=str(out))
 
 
 def _print_summary(summary: dict[str, Any]) -> None:

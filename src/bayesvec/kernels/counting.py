@@ -177,12 +177,13 @@ def positives_per_row(
 
 
 @inlined
-def _put(buffer: Int32, cursor: Int64, dense: Bool, bucket: int, code: int) -> None:
-    if dense[bucket]:
-        buffer[cursor[bucket] + code] += 1
-    else:
-        buffer[cursor[bucket]] = code
-        cursor[bucket] += 1
+def _put(buffer: Int32, at: int, is_table: bool, code: int) -> int:
+    """Put a sample into the bucket at ``at``; return where the next one goes."""
+    if is_table:
+        buffer[at + code] += 1
+        return at
+    buffer[at] = code
+    return at + 1
 
 
 @compiled
@@ -237,13 +238,15 @@ def fill_buckets(
             if word < 0 or not first_row <= rows[word] < last_row:
                 continue
             bucket = rows[word] - first_row
+            is_table = dense[bucket]
+            at = cursor[bucket]
             drawn = -1  # the pair of numbers last drawn
             even = odd = np.uint64(0)
             for j in range(max(begin, i - reach), min(end, i + reach + 1)):
                 context = tokens[j]
                 if context < 0 or j == i:
                     continue
-                _put(buffer, cursor, dense, bucket, 2 * context)
+                at = _put(buffer, at, is_table, 2 * context)
                 slot = j - i + reach - (1 if j > i else 0)
                 number = ((i - begin) * 2 * reach + slot) * negatives
                 for n in range(number, number + negatives):
@@ -254,7 +257,8 @@ def fill_buckets(
                     cell = min(int(place), num_contexts - 1)
                     if place - cell >= share[cell]:
                         cell = alias[cell]
-                    _put(buffer, cursor, dense, bucket, 2 * cell + 1)
+                    at = _put(buffer, at, is_table, 2 * cell + 1)
+            cursor[bucket] = at
 
 
 @compiled

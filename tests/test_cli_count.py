@@ -1,0 +1,176 @@
+"""`bayesvec count` from the shell."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import bayesvec as bv
+from bayesvec.cli import main
+from bayesvec.counts_store import open_counts
+
+TEXT = "The cat sat on the mat.\nThe dog sat on the cat, too.\n\nA dog and a cat\n"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """An empty folder to be in, with a text."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.txt").write_text(TEXT)
+    return tmp_path
+
+
+def run(capsys, monkeypatch, *arguments):
+    """Run the command in this process; return its status and what it printed."""
+    monkeypatch.setattr("sys.argv", ["bayesvec", "count", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    printed = capsys.readouterr()
+    return ended.value.code or 0, printed.out, printed.err
+
+
+def test_the_whole_command(place):
+    command = [sys.executable, "-c", "from bayesvec.cli import main; main()", "count", "-", "--out", "counts"]
+    done = subprocess.run(command, input=TEXT, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert lines["documents"] == "3"
+    assert lines["tokens"].startswith("18 (")
+    assert lines["vocabulary"] == "9 words, 100.0% of the tokens"
+    assert {"pairs", "positives", "negatives"} <= lines.keys()
+    counts = bv.count("text.txt")
+    opened = open_counts(place / "counts", verify=True)
+    assert opened.fingerprint == counts.fingerprint
+    assert sorted(path.name for path in place.iterdir()) == ["counts", "text.txt"]
+
+
+def test_every_option_reaches_the_counting(place, capsys, monkeypatch):
+    (place / "stop.txt").write_text("the\n")
+    rows = [{"body": line, "year": 2000 + i % 2} for i, line in enumerate(TEXT.splitlines())]
+    (place / "a.data").write_text("\n".join(map(json.dumps, rows)), encoding="utf-16")
+    status, out, _ = run(
+        capsys,
+        monkeypatch,
+        *("a.data", "--out", "counts", "--vocab", 5, "--min-count", 1, "--window", 3, "--negatives", 2),
+        *("--window-over", "vocabulary", "--negative-power", 0.75, "--subsample", 0.5, "--seed", 4),
+        *("--tokenizer", "[a-z]+", "--lowercase", "--stem", "english", "--stopwords", "stop.txt"),
+        *("--stopwords-action", "keep-unstemmed", "--text-column", "body", "--group-column", "year"),
+        *("--format", "jsonl", "--encoding", "utf-16", "--errors", "replace", "--memory", "100MB"),
+        *("--threads", 1, "--json", "--document", "line"),
+    )
+    assert status == 0
+    expected = bv.count(
+        "a.data",
+        vocab=5,
+        window=3,
+        negatives=2,
+        window_over="vocabulary",
+        negative_power=0.75,
+        subsample=0.5,
+        seed=4,
+        tokenizer="[a-z]+",
+        lowercase=True,
+        stem="english",
+        stopwords=["the"],
+        stopwords_action="keep-unstemmed",
+        text_column="body",
+        group_column="year",
+        format="jsonl",
+        encoding="utf-16",
+        errors="replace",
+    )
+    summary = json.loads(out)
+    opened = open_counts("counts", verify=True)
+    assert summary["fingerprint"] == opened.fingerprint == expected.fingerprint
+    assert opened.recipe == expected.recipe
+    assert opened.groups == expected.groups
+    assert (summary["documents"], summary["words"]) == (3, expected.num_words)
+    assert summary["covered"] == expected.recipe["tokens_in_vocabulary"] / summary["tokens"]
+    assert summary["tokens_per_second"] > 0
+
+
+def test_baskets_vocabulary_quiet_and_force(place, capsys, monkeypatch):
+    (place / "baskets.txt").write_text("Alien,Brazil,Casablanca\nAlien,Brazil\n")
+    (place / "words.txt").write_text("Brazil\nAlien\nZardoz\n")
+    arguments = ("baskets.txt", "--baskets", "--tokenizer", "[^,]+", "--keep-case", "--out", "counts")
+    status, out, err = run(capsys, monkeypatch, *arguments, "--vocabulary", "words.txt", "--quiet")
+    assert (status, out, err) == (0, "", "")
+    opened = open_counts("counts")
+    assert opened.words == ("Brazil", "Alien", "Zardoz")
+    assert opened.num_positives == 4
+    status, out, err = run(capsys, monkeypatch, *arguments)
+    assert status == 2
+    assert err == "bayesvec: counts exists; use --force (force=True) to replace it\n"
+    assert run(capsys, monkeypatch, *arguments, "--force")[0] == 0
+    assert open_counts("counts").num_positives == 8
+
+
+def bad(place, name, data):
+    (place / name).write_bytes(data)
+    return name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.txt"], "none.txt does not exist"),
+        (["*.md"], "*.md matches no file"),
+        (["empty.txt"], "empty.txt is empty"),
+        (["binary.txt"], "binary.txt is a binary file"),
+        (["table.csv", "--text-column", "txt"], "table.csv has no column 'txt'; it has text, party"),
+        (["table.csv", "--text-column", "text", "--group-column", "p"], "no column 'p'; it has text, party"),
+        (["table.csv"], "text_column"),
+        (["bad.jsonl", "--text-column", "text"], "bad.jsonl, line 2 is not JSON"),
+        (["text.txt", "--vocab", "0"], "vocab is 0; it must be 1 or more"),
+        (["text.txt", "--vocab", "99"], "the corpus has 9 different words"),
+        (["text.txt", "--tokenizer", "(["], "is not a regular expression"),
+        (["latin.txt"], "latin.txt is not valid utf-8 at byte 3 (0xe9); give the right --encoding"),
+        (["latin.txt"], "--errors replace"),
+        (["text.txt", "--window", "0"], "window is 0"),
+        (["text.txt", "--negatives", "-1"], "negatives is -1"),
+        (["text.txt", "--memory", "lots"], "memory is 'lots'"),
+        (["text.txt", "--threads", "0"], "threads is 0"),
+        (["text.txt", "--seed", "-3"], "seed is -3"),
+        (["text.txt", "--vocabulary", "none.txt"], "vocabulary file none.txt cannot be read"),
+        (["text.txt", "--stopwords", "empty.txt"], "stopwords file empty.txt holds no words"),
+        (["text.txt", "--baskets", "--window", "3"], "--window does not go with --baskets"),
+        (["text.txt", "--baskets", "--stem", "english"], "--stem does not go with --baskets"),
+        (["cut.txt.gz"], "cut.txt.gz cannot be read"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(place, capsys, monkeypatch, arguments, message):
+    bad(place, "empty.txt", b"")
+    bad(place, "binary.txt", b"\x89PNG\r\n\x00\x00")
+    bad(place, "table.csv", b"text,party\na b,D\n")
+    bad(place, "bad.jsonl", b'{"text": "a b"}\n{"text": \n')
+    bad(place, "latin.txt", "café".encode("latin-1"))
+    bad(place, "cut.txt.gz", bytes.fromhex("1f8b0800000000000003"))
+    before = sorted(place.rglob("*"))
+    status, out, err = run(capsys, monkeypatch, *arguments, "--out", "counts")
+    assert (status, out) == (2, "")
+    assert err.startswith("bayesvec: ")
+    assert err.endswith("\n")
+    assert err.count("\n") == 1
+    assert message in err
+    assert sorted(place.rglob("*")) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX")
+def test_output_that_cannot_be_written(place, capsys, monkeypatch):
+    for out in ("text.txt/counts", "/proc/none/counts"):
+        status, _, err = run(capsys, monkeypatch, "text.txt", "--out", out)
+        assert status == 2
+        assert err.startswith("bayesvec: ")
+        assert err.count("\n") == 1
+    assert [path.name for path in place.iterdir()] == ["text.txt"]
+
+
+def test_the_same_text_needs_no_memory_limit(place, capsys, monkeypatch):
+    prints = []
+    for extra in ([], ["--memory", "32MB", "--threads", 1]):
+        status, out, _ = run(capsys, monkeypatch, "text.txt", "--out", "counts", "--force", "--json", *extra)
+        assert status == 0
+        prints.append(json.loads(out)["fingerprint"])
+    assert prints[0] == prints[1]
