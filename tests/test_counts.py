@@ -21,7 +21,8 @@ from bayesvec.counts_table import from_table
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import rng
 from bayesvec.kernels.compiled import compiled
-from bayesvec.worlds import simulate, simulate_documents
+from bayesvec.worlds import simulate
+from bayesvec.worlds_text import simulate_documents
 
 LEVEL = 1e-4
 

@@ -11,7 +11,8 @@ from scipy import stats
 from bayesvec.counting import count
 from bayesvec.counts import PairCounts
 from bayesvec.errors import OptionError
-from bayesvec.worlds import Truth, simulate, simulate_documents
+from bayesvec.worlds import Truth, simulate
+from bayesvec.worlds_text import simulate_documents
 
 # One test of the whole file fails by chance with a probability below 1e-3 (fixed seeds, about 50 p-values).
 LEVEL = 1e-3 / 50

@@ -19,7 +19,7 @@ _HOME = {
     "open_counts": "bayesvec.counts_store",
     "open_truth": "bayesvec.worlds",
     "simulate": "bayesvec.worlds",
-    "simulate_documents": "bayesvec.worlds",
+    "simulate_documents": "bayesvec.worlds_text",
 }
 
 __all__ = [
@@ -60,4 +60,5 @@ if TYPE_CHECKING:
     from bayesvec.estimate import Estimate
     from bayesvec.posterior import Posterior
     from bayesvec.posterior import open as open
-    from bayesvec.worlds import open_truth, simulate, simulate_documents
+    from bayesvec.worlds import open_truth, simulate
+    from bayesvec.worlds_text import simulate_documents

@@ -1,4 +1,4 @@
-"""Simulated worlds with a known truth: pair counts as in the paper, and documents to test counting with."""
+"""Simulated worlds with a known truth: pair counts as in the paper's simulation study."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from bayesvec.errors import InputError, OptionError
 Float64 = npt.NDArray[np.float64]
 
 # What a stream of random numbers is for; with the seed and the row it is the address of the stream.
-_RHO, _ALPHA, _TOTALS, _ROW, _DOCUMENTS = range(1, 6)
+_RHO, _ALPHA, _TOTALS, _ROW, DOCUMENTS = range(1, 6)
 
 _TRUTH_ARRAYS = ("rho", "alpha", "word_probability", "context_probability")
 
@@ -86,58 +86,6 @@ def open_truth(path: str | os.PathLike[str]) -> Truth:
     return Truth(**arrays, words=counts.words, contexts=counts.contexts, recipe=counts.recipe)
 
 
-@dataclass(frozen=True, eq=False)
-class TextTruth:
-    """What simulated documents were drawn from: a Markov chain over words.
-
-    Attributes
-    ----------
-    rho, alpha : ndarray of float64
-        The true vectors, both (words, K).
-    start : ndarray of float64
-        Distribution of a document's first word, (words,).
-    transition : ndarray of float64
-        Distribution of the next word given a word, (words, words).
-    words : tuple of str
-        Names of the rows.
-    recipe : Mapping
-        The options and the seed.
-    """
-
-    rho: Float64
-    alpha: Float64
-    start: Float64
-    transition: Float64
-    words: tuple[str, ...]
-    recipe: Mapping[str, Any]
-
-    def word_probability(self) -> Float64:
-        """Return how often each word is expected, as a share of all positions."""
-        return np.asarray(self._positions().mean(axis=0))
-
-    def expected_positives(self, window: int) -> Float64:
-        r"""Return the expected number of positive samples of each (word, context) pair: (words, words).
-
-        The words at positions :math:`i` and :math:`i + d` of a document are :math:`a, b` with probability
-        :math:`(p_0 T^i)_a (T^d)_{ab}`. Each two positions at most ``window`` apart are two positive samples:
-        (a, b) and (b, a).
-        """
-        positions = self._positions()
-        ahead = np.zeros_like(self.transition)
-        step = np.eye(len(self.words))
-        for distance in range(1, min(window, len(positions) - 1) + 1):
-            step = step @ self.transition
-            ahead += positions[: len(positions) - distance].sum(axis=0)[:, None] * step
-        return np.asarray(self.recipe["documents"] * (ahead + ahead.T))
-
-    def _positions(self) -> Float64:
-        """Return the distribution of the word at each position of a document: (length, words)."""
-        at = [self.start]
-        for _ in range(self.recipe["length"] - 1):
-            at.append(at[-1] @ self.transition)
-        return np.array(at)
-
-
 def simulate(
     vocab: int = 100,
     dim: int = 5,
@@ -187,9 +135,9 @@ def simulate(
     Truth
         The vectors and probabilities they were drawn from.
     """
-    vocab, dim, pairs = _whole(vocab, "vocab"), _whole(dim, "dim"), _whole(pairs, "pairs")
-    contexts = None if contexts is None else _whole(contexts, "contexts")
-    _check_positive(epsilon=epsilon, a=a, b=b)
+    vocab, dim, pairs = whole(vocab, "vocab"), whole(dim, "dim"), whole(pairs, "pairs")
+    contexts = None if contexts is None else whole(contexts, "contexts")
+    check_positive(epsilon=epsilon, a=a, b=b)
     if exclude_diagonal and contexts is not None:
         raise OptionError(
             "exclude_diagonal does not go with contexts: contexts of their own are no words; leave one out"
@@ -211,69 +159,17 @@ def simulate(
         "a": float(a),
         "b": float(b),
     }
-    words = _names("w", vocab)
+    words = number_names("w", vocab)
     truth = Truth(
-        rho=_vectors(seed, _RHO, vocab, dim, epsilon),
-        alpha=_vectors(seed, _ALPHA, num_contexts, dim, epsilon),
-        word_probability=_frequencies(vocab, zipf, a, b),
-        context_probability=_frequencies(num_contexts, zipf, a, b),
+        rho=draw_rho(seed, vocab, dim, epsilon),
+        alpha=draw_alpha(seed, num_contexts, dim, epsilon),
+        word_probability=frequencies(vocab, zipf, a, b),
+        context_probability=frequencies(num_contexts, zipf, a, b),
         words=words,
-        contexts=words if contexts is None else _names("c", num_contexts),
+        contexts=words if contexts is None else number_names("c", num_contexts),
         recipe=recipe,
     )
     return _draw_counts(truth, pairs, seed), truth
-
-
-def simulate_documents(
-    documents: int = 1000,
-    length: int = 20,
-    *,
-    vocab: int = 50,
-    dim: int = 5,
-    zipf: bool = False,
-    seed: int = 0,
-    epsilon: float = 1.0,
-    a: float = 1.0,
-    b: float = 2.7,
-) -> tuple[list[str], TextTruth]:
-    r"""Draw documents from a known embedding, so that counting can be held against its expectation.
-
-    A document is a Markov chain: the first word is drawn from :math:`p(w)` and word :math:`v` follows
-    :math:`w` with probability proportional to :math:`p(v) \exp(\rho_w^\top \alpha_v)`, where p is uniform
-    or Zipf-Mandelbrot. Word order matters (the chain is not reversible).
-
-    Parameters
-    ----------
-    documents, length : int
-        How many documents, and how many words in each.
-    vocab, dim, zipf, seed, epsilon, a, b
-        As in `simulate`.
-
-    Returns
-    -------
-    list of str
-        The documents, words set apart by spaces.
-    TextTruth
-        What they were drawn from; ``expected_positives(window)`` is what `count` should find on average.
-    """
-    documents, length = _whole(documents, "documents"), _whole(length, "length")
-    vocab, dim = _whole(vocab, "vocab"), _whole(dim, "dim")
-    _check_positive(epsilon=epsilon, a=a, b=b)
-    rho = _vectors(seed, _RHO, vocab, dim, epsilon)
-    alpha = _vectors(seed, _ALPHA, vocab, dim, epsilon)
-    start = _frequencies(vocab, zipf, a, b)
-    transition = start * np.exp(rho @ alpha.T)
-    transition /= transition.sum(axis=1, keepdims=True)
-    recipe = {
-        "made_by": "simulate_documents",
-        "version": __version__,
-        "documents": documents,
-        "length": length,
-    }
-    recipe |= {"vocab": vocab, "dim": dim, "zipf": zipf, "seed": seed, "epsilon": epsilon, "a": a, "b": b}
-    truth = TextTruth(rho, alpha, start, transition, _names("w", vocab), recipe)
-    ids = _draw_chains(truth, documents, length, seed)
-    return [" ".join([truth.words[i] for i in row]) for row in ids.tolist()], truth
 
 
 def _draw_counts(truth: Truth, pairs: int, seed: int) -> PairCounts:
@@ -281,10 +177,10 @@ def _draw_counts(truth: Truth, pairs: int, seed: int) -> PairCounts:
     p_word, p_context = truth.word_probability, truth.context_probability
     exclude = bool(truth.recipe["exclude_diagonal"])
     weight = p_word * (1.0 - p_context) if exclude else p_word
-    totals = _generator(seed, _TOTALS).multinomial(pairs, weight / weight.sum())
+    totals = generator(seed, _TOTALS).multinomial(pairs, weight / weight.sum())
     blocks: list[Int32] = []
     for first, last, sparse in _blocks(totals, len(p_context)):
-        random = _generator(seed, _ROW, first)
+        random = generator(seed, _ROW, first)
         draw = _draw_sparse if sparse else _draw_dense
         word, context, n = draw(random, first, totals[first:last], p_context, exclude)
         if len(n) and n.max() >= 2**31:
@@ -351,35 +247,23 @@ def _draw_dense(
     return word + first, context, n[word, context]
 
 
-def _draw_chains(truth: TextTruth, documents: int, length: int, seed: int) -> Int64:
-    """Draw the word ids of all documents, one position after another: (documents, length)."""
-    vocab = len(truth.words)
-    random = _generator(seed, _DOCUMENTS)
-    # Row w of the cumulative distributions lies in [w, w + 1], so that one search serves all documents.
-    cumulative = np.cumsum(truth.transition, axis=1)
-    cumulative /= cumulative[:, -1:]
-    cumulative += np.arange(vocab)[:, None]
-    ids = np.empty((documents, length), dtype=np.int64)
-    first = np.cumsum(truth.start)
-    ids[:, 0] = np.searchsorted(first / first[-1], random.random(documents), side="right")
-    for position in range(1, length):
-        before = ids[:, position - 1]
-        found = np.searchsorted(cumulative.ravel(), before + random.random(documents), side="right")
-        ids[:, position] = np.minimum(found - vocab * before, vocab - 1)  # before + 0.999... can round up
-    return ids
+def draw_rho(seed: int, rows: int, dim: int, epsilon: float) -> Float64:
+    """Draw word vectors with variance epsilon^2 / K: (rows, dim)."""
+    return np.asarray(generator(seed, _RHO).standard_normal((rows, dim)) * (epsilon / np.sqrt(dim)))
 
 
-def _vectors(seed: int, purpose: int, rows: int, dim: int, epsilon: float) -> Float64:
-    return np.asarray(_generator(seed, purpose).standard_normal((rows, dim)) * (epsilon / np.sqrt(dim)))
+def draw_alpha(seed: int, rows: int, dim: int, epsilon: float) -> Float64:
+    """Draw context vectors with variance epsilon^2 / K: (rows, dim)."""
+    return np.asarray(generator(seed, _ALPHA).standard_normal((rows, dim)) * (epsilon / np.sqrt(dim)))
 
 
-def _frequencies(size: int, zipf: bool, a: float, b: float) -> Float64:
+def frequencies(size: int, zipf: bool, a: float, b: float) -> Float64:
     """Return the uniform or the Zipf-Mandelbrot distribution over ranks 1 to ``size``."""
     weight = 1.0 / (np.arange(1, size + 1) ** float(a) + b) if zipf else np.ones(size)
     return np.asarray(weight / weight.sum())
 
 
-def _generator(seed: int, purpose: int, row: int = 0) -> np.random.Generator:
+def generator(seed: int, purpose: int, row: int = 0) -> np.random.Generator:
     """Return the stream at an address: seed and purpose are its key, the row a place along its counter."""
     if not 0 <= seed < 2**64:
         raise OptionError(f"seed is {seed}; it must be from 0 to 2**64 - 1")
@@ -388,18 +272,20 @@ def _generator(seed: int, purpose: int, row: int = 0) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=key, counter=counter))
 
 
-def _names(letter: str, size: int) -> tuple[str, ...]:
+def number_names(letter: str, size: int) -> tuple[str, ...]:
+    """Return the names w0, w1, ... for the letter w."""
     return tuple(f"{letter}{i}" for i in range(size))
 
 
-def _whole(value: float, name: str) -> int:
+def whole(value: float, name: str) -> int:
     """Return 1000 and 1e3 as the whole number they are."""
     if not 1 <= value < np.inf or value != int(value):
         raise OptionError(f"{name} is {value}; it must be a whole number of at least 1")
     return int(value)
 
 
-def _check_positive(**options: float) -> None:
+def check_positive(**options: float) -> None:
+    """Raise unless each option is finite and larger than 0."""
     for name, value in options.items():
         if not 0.0 < value < np.inf:
             raise OptionError(f"{name} is {value}; it must be finite and larger than 0")
