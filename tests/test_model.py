@@ -258,6 +258,11 @@ def test_what_is_not_finite_is_seen(bad):
     assert not np.isfinite(ours.log_posterior(rho, alpha))
     assert not np.isfinite(ours.gradient(rho, alpha).value)
     assert not np.all(np.isfinite(ours.gradient(rho, alpha).rho[0]))
+    assert np.isnan(logistic.exp_negative(np.nan))
+    seen = ours.counts.by_word.other[: ours.counts.by_word.indptr[1]]
+    to_alpha = ours.likelihood_gradient(rho, alpha).alpha
+    assert len(seen)
+    assert not np.any(np.all(np.isfinite(to_alpha[seen]), axis=1))
 
 
 def test_threads_change_no_bit(monkeypatch):
