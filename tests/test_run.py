@@ -21,6 +21,9 @@ from bayesvec.priors import Prior, RowPrior
 @pytest.fixture(autouse=True)
 def _small_files(monkeypatch):
     monkeypatch.setattr(zarr3, "MOST_DRAWS", 4)
+    monkeypatch.setattr(
+        os, "fsync", lambda descriptor: None
+    )  # slow, and tested in test_draws and test_faults
 
 
 def plain_chain(chain: int, sweeps: int, *, seed: int = 1, step: float = 0.1) -> np.ndarray:

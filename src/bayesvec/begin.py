@@ -16,7 +16,8 @@ from bayesvec.kernels import rng
 from bayesvec.priors import Prior, RowPrior, spherical
 from bayesvec.progress import progress
 
-MAP_ITERATIONS = 100  # enough for a start
+START_ITERATIONS = 100  # of the MAP, enough for a start
+ANCHOR_ITERATIONS = 5000  # until it has converged
 JITTER = 0.5  # spread of the starts around the MAP, in units of its entries' root mean square
 
 
@@ -33,16 +34,15 @@ def find_begin(
     if settings.init == "map" or fixed:
         from bayesvec.samplers.map import find_map
 
-        limit = {} if fixed else {"max_iterations": MAP_ITERATIONS}
         with progress("looking for a start", None, enabled=show) as advance:
             found = find_map(
                 counts,
                 prior,
                 settings.dim,
                 seed=settings.seed,
+                max_iterations=ANCHOR_ITERATIONS if fixed else START_ITERATIONS,
                 threads=threads,
                 callback=lambda _, value, slope: advance(1, f"log posterior {value:.1f}"),
-                **limit,
             )
         if fixed:
             how = cast("AnchorChoice | list[int]", settings.anchors)

@@ -41,6 +41,7 @@ class Work:
             anchors = Anchors(self.begin["anchor_rows"], self.begin["anchor_values"])
         options = module.Options(**self.settings.options)
         self.problem = module.prepare(counts, prior, self.settings.dim, options=options, anchors=anchors)
+        self.monitored = np.array(run.manifest["monitored"], dtype=np.int64).reshape(-1, 2).T.copy()
         self.reference: Reference | None = None
         self.settled = threading.Event()
         if run.state_file("reference").exists():
@@ -105,7 +106,7 @@ class Work:
         rho, alpha = state.rho, state.alpha
         if self.reference is not None:
             rho, alpha = align(rho, alpha, self.reference)
-        cosine = folder.cosines(rho, self.run.manifest["monitored"])
+        cosine = folder.cosines(rho, *self.monitored)
         stats = {"lp" if name == "log_posterior" else name: value for name, value in info._asdict().items()}
         return {"rho": rho, "alpha": alpha, "cosine": cosine, "seconds": seconds, **stats}
 

@@ -48,15 +48,11 @@ class Mark(NamedTuple):
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a run; raise a `RunError` if the folder is not one or is damaged."""
     try:
-        manifest = files.read_json(folder / "manifest.json")
+        manifest = files.read_json(folder / "manifest.json", FORMAT)
     except (FileNotFoundError, NotADirectoryError):
         missing = "it has no manifest.json" if folder.is_dir() else "it is a file"
         what = missing if folder.exists() else "there is nothing of that name"
         raise RunError(f"{folder} is not a run folder: {what}", path=str(folder)) from None
-    if manifest.get("format") != FORMAT:
-        raise RunError(
-            f"{folder} is not a run folder: its manifest.json is of another kind", path=str(folder)
-        )
     if manifest["format_version"] > FORMAT_VERSION:
         version = manifest["versions"]["bayesvec"]
         message = f"{folder} was written by bayesvec {version}, in a newer format; update bayesvec to read it"

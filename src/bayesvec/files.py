@@ -96,13 +96,23 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
     write(path, [json.dumps({**json.loads(text), "checksum": total}, indent=1).encode(), b"\n"])
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Read what `write_json` wrote; raise a `RunError` that names the file if it is damaged."""
+def read_json(path: Path, kind: str | None = None) -> dict[str, Any]:
+    """Read what `write_json` wrote; raise a `RunError` that names the file if it is damaged.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    kind : str, optional
+        What its ``format`` must be.
+    """
     try:
         content = json.loads(path.read_bytes())
         total = content.pop("checksum")
     except (ValueError, KeyError, AttributeError, TypeError):
         raise RunError(f"{path} is damaged: it cannot be read as JSON", path=str(path)) from None
+    if kind is not None and content.get("format") != kind:
+        raise RunError(f"{path.parent} is no {kind}: its {path.name} is of another kind", path=str(path))
     if total != checksum(_canonical(content)):
         raise RunError(f"{path} is damaged or was changed by hand: its checksum is wrong", path=str(path))
     return dict(content)

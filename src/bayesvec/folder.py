@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import bayesvec
 from bayesvec import draws as layout
@@ -24,6 +25,9 @@ from bayesvec.counts import PairCounts
 from bayesvec.errors import RunError
 from bayesvec.kernels import rng
 from bayesvec.settings import Settings, differences
+
+Float32 = npt.NDArray[np.float32]
+Rows = npt.NDArray[np.int64]
 
 MONITORED = 50  # pairs of words whose cosines are watched
 
@@ -81,6 +85,16 @@ class Run:
             message = f"{self.path} was begun with other settings: {'; '.join(found)}"
             raise RunError(f"{message}; go on with its own or name another folder", path=str(self.path))
 
+    @property
+    def begun(self) -> bool:
+        """Whether any chain has a state."""
+        return any(layout.read_mark(self.path, chain).generation for chain in range(self.settings.chains))
+
+    def discard(self) -> None:
+        """Remove the folder."""
+        (self.path / "manifest.json").unlink()
+        shutil.rmtree(self.path)
+
     def extend(self, draws: int) -> None:
         """Ask for more draws than the run was begun with."""
         if draws > self.manifest["settings"]["draws"]:
@@ -108,9 +122,9 @@ def check_free(path: Path, *, force: bool = False) -> None:
     if not exists(path):
         message = f"{path} exists and is no run; name another folder"
         raise RunError(message, path=str(path))
+    there = layout.open_draws(path)  # raises if it is something else, which is never replaced
     if force:
         return
-    there = layout.open_draws(path)
     wanted = there.manifest["settings"]["draws"]
     if there.finished:
         message = f"{path} holds a finished run of {wanted} draws; extend it with --resume --draws N, "
@@ -221,12 +235,13 @@ def monitored_pairs(num_words: int, seed: int) -> list[tuple[int, int]]:
     return list(pairs)
 
 
-def cosines(rho: np.ndarray[Any, np.dtype[Any]], pairs: Sequence[tuple[int, int]]) -> np.ndarray[Any, Any]:
-    """Return the cosines of some pairs of rows; NaN where a row is zero."""
-    first, second = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
-    x, y = rho[first].astype(np.float64), rho[second].astype(np.float64)
+def cosines(rho: Float32, first: Rows, second: Rows) -> Float32:
+    """Return the cosines of pairs of rows; NaN where a row is zero."""
+    x, y = rho[first], rho[second]
+    products = (np.einsum("ij,ij->i", *pair) for pair in ((x, y), (x, x), (y, y)))
     with np.errstate(invalid="ignore"):
-        return np.asarray((x * y).sum(1) / np.sqrt((x * x).sum(1) * (y * y).sum(1)))
+        dot, square, other = products
+        return np.asarray(dot / np.sqrt(square * other))
 
 
 def _remove_abandoned(path: Path) -> None:

@@ -198,7 +198,7 @@ class ChainRecorder:
         for name, array in self._arrays.items():
             place = self.draws % array.shard_draws
             block = self._block(name)
-            block[place] = np.reshape(values[name], (array.rows, array.width))
+            block[place].reshape(array.shape)[...] = values[name]
             if place + 1 == array.shard_draws:
                 self._staged.write(
                     array.shard(self.chain, self.draws // array.shard_draws), array.parts(block)

@@ -24,7 +24,7 @@ from bayesvec.begin import prior_arrays, prior_fingerprint
 from bayesvec.chain import Work
 from bayesvec.counts import PairCounts
 from bayesvec.display import ChainProgress, show
-from bayesvec.errors import OptionError, RunError
+from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.folder import Run
 from bayesvec.parallel import default_threads
 from bayesvec.settings import Settings, method_options
@@ -144,6 +144,10 @@ def fit(
             if prior is not None:
                 files.write(run.state_file("prior"), files.array_parts(prior_arrays(prior)))
             return _finish(run, data, threads=threads, progress=progress)
+        except (OptionError, NumericalError):
+            if not run.begun:  # such as anchors that cannot be: nothing is lost, and the name is free again
+                run.discard()
+            raise
         finally:
             run.lock.close()
 

@@ -206,13 +206,14 @@ def write_root(folder: Path) -> None:
 
 
 def write_range(staged: Staged, folder: Path, dim: str, size: int) -> None:
-    """Stage a coordinate 0, 1, ..., size - 1; whole chunks, so that it can grow under a reader."""
+    """Stage a coordinate 0, 1, ..., size - 1; in whole chunks, so that it can grow under a reader."""
+    chunk = COORDINATE_CHUNK if dim == "draw" else size
     folder.mkdir(parents=True, exist_ok=True)
-    for number in range(-(-size // COORDINATE_CHUNK)):
-        first = number * COORDINATE_CHUNK
-        data = np.arange(first, first + COORDINATE_CHUNK, dtype="<i8").tobytes()
+    for number in range(-(-size // chunk)):
+        first = number * chunk
+        data = np.arange(first, first + chunk, dtype="<i8").tobytes()
         staged.write(folder / f"c.{number}", [data, checksum(data).to_bytes(4, "little")])
-    metadata = _array_metadata((size,), (dim,), "int64", (COORDINATE_CHUNK,), 0, [_LITTLE, _CRC])
+    metadata = _array_metadata((size,), (dim,), "int64", (chunk,), 0, [_LITTLE, _CRC])
     staged.write(folder / "zarr.json", [metadata])
 
 

@@ -1,0 +1,75 @@
+"""What a fit shows while it runs."""
+
+import io
+import math
+
+import numpy as np
+from rich.console import Console
+
+from bayesvec import display
+from bayesvec.display import ChainProgress, Lines, Live, clock, watched
+from bayesvec.settings import Settings
+
+SETTINGS = Settings(draws=40, warmup=10, chains=2)
+
+
+def chains(draws: int, shift: float = 0.0) -> list[ChainProgress]:
+    generator = np.random.default_rng(3)
+    progress = [ChainProgress(number, SETTINGS) for number in range(2)]
+    for number, chain in enumerate(progress):
+        chain._cosines = np.empty((40, 5), np.float32)
+        for draw in range(draws):
+            chain.add(np.tanh(generator.standard_normal(5) * 0.1 + shift * number))
+            chain.at(10 + draw + 1, -12.5)
+    return progress
+
+
+def test_watched_tells_good_from_bad():
+    good, bad = watched(chains(40)), watched(chains(40, shift=1.0))
+    assert good.startswith("cosines of 5 pairs of words: R-hat up to 1.0")
+    figures = [float(text.split("R-hat up to ")[1].split(",")[0]) for text in (good, bad)]
+    assert figures[0] < 1.1 < 1.5 < figures[1]
+    assert watched(chains(3)) == ""
+    constant = chains(10)
+    for chain in constant:
+        chain._cosines[:] = 1.0
+    assert watched(constant) == ""
+
+
+def test_lines(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
+    progress = [ChainProgress(0, SETTINGS)]
+    lines = Lines(progress, SETTINGS)
+    lines.update()
+    assert capsys.readouterr().err == ""
+    now[0] = 2.0
+    progress[0].at(5, -3.25)
+    lines.update()
+    lines.update()  # nothing new
+    assert capsys.readouterr().err == "chain 0: warm-up 5/10, 2.5 sweeps/s, 0:18 left, log posterior -3.2\n"
+    now[0] = 13.0
+    lines.update()
+    assert capsys.readouterr().err.count("\n") == 1  # ten seconds are over
+
+
+def test_live_table():
+    progress = chains(40)
+    table = Live(progress, SETTINGS)
+    stream = io.StringIO()
+    table.live.console = Console(file=stream, width=100, force_terminal=False)
+    with table.live:
+        table.update(final=True)
+    text = stream.getvalue()
+    assert "draw 40/40" in text
+    assert "log posterior" in text
+    assert "-12.5" in text
+    assert "R-hat up to" in text
+
+
+def test_time_left():
+    progress = ChainProgress(0, SETTINGS)
+    assert progress.seconds_left == math.inf
+    assert clock(math.inf) == "-:--"
+    assert clock(59.6) == "1:00"
+    assert clock(3725) == "1:02:05"
