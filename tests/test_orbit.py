@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 
 from bayesvec.kernels import rng
-from bayesvec.kernels.orbit import draw_gig, fill_rotation, move_along_orbit
+from bayesvec.kernels.orbit import draw_change, draw_gig, fill_rotation, move_along_orbit
 from evidence import ERROR_RATE, agrees
 
 KEY = rng.make_key(3, rng.ORBIT)
@@ -42,9 +42,10 @@ def test_gig_with_a_wrong_power_is_seen():
 
 
 def rotations(count, dim, diagonal_sign=None):
-    out = np.empty((count, dim, dim))
+    out, wide = np.empty((count, dim, dim)), np.empty((dim, 4))
     for i in range(count):
-        fill_rotation(rng.at_sweep(KEY, i), out[i])
+        fill_rotation(KEY, i, wide)
+        out[i] = wide[:, :dim]
         if diagonal_sign:
             out[i] *= np.sign(np.diag(out[i]))[:, None]
     return out
@@ -69,17 +70,21 @@ def test_rotations_are_orthogonal_and_uniform():
 
 def test_products_stay_what_they_are():
     generator = np.random.default_rng(0)
-    rho, alpha = np.zeros((7, 8), dtype=np.float32), np.zeros((11, 8), dtype=np.float32)
-    rho[:, :5], alpha[:, :5] = generator.normal(size=(7, 5)), generator.normal(size=(11, 5))
-    before, old = rho @ alpha.T, rho.copy()
-    move_along_orbit(rho, alpha, np.full((7, 5), 2.0), np.full((11, 5), 2.0), KEY)
-    np.testing.assert_allclose(rho @ alpha.T, before, atol=1e-5)
-    assert np.abs(rho - old).max() > 0.1
-    assert np.all(rho[:, 5:] == 0.0)
+    rho, alpha = (generator.normal(size=(rows, 5)).astype(np.float32) for rows in (7, 11))
+    moved = move_along_orbit(rho, alpha, np.full((7, 5), 2.0), np.full((11, 5), 2.0), KEY)
+    np.testing.assert_allclose(moved[0] @ moved[1].T, rho @ alpha.T, atol=1e-5)
+    assert np.abs(moved[0] - rho).max() > 0.1
+    assert moved[0].dtype == moved[1].dtype == np.float32
 
 
 def test_rows_of_zeros_are_left():
     rho, alpha = np.zeros((3, 8), dtype=np.float32), np.ones((4, 8), dtype=np.float32)
-    move_along_orbit(rho, alpha, np.ones((3, 8)), np.ones((4, 8)), KEY)
-    assert np.all(rho == 0.0)
-    assert np.all(np.isfinite(alpha))
+    moved = move_along_orbit(rho, alpha, np.ones((3, 8)), np.ones((4, 8)), KEY)
+    assert np.all(moved[0] == 0.0)
+    assert np.all(np.isfinite(moved[1]))
+
+
+def test_one_change_is_the_inverse_transpose_of_the_other():
+    forms = [np.cov(np.random.default_rng(i).normal(size=(6, 40))) * 40 for i in range(2)]
+    change, inverse = draw_change(*forms, 0.0, KEY)
+    np.testing.assert_allclose(change.T @ inverse, np.eye(6), atol=1e-10)

@@ -6,7 +6,8 @@ scaling :math:`d_k` of each axis; its invariant measure and the Jacobian :math:`
 .. math:: d_k^2 \sim GIG\big((R - C)/2,\ \rho_k^\top P_\rho \rho_k,\ \alpha_k^\top P_\alpha \alpha_k\big),
 
 where GIG(p, a, b) has density proportional to :math:`x^{p-1} \exp(-(a x + b/x)/2)`. It leaves the posterior
-invariant when the prior has mean zero and is the same on every axis.
+invariant when the prior has mean zero and is the same on every axis. Repeated with new rotations it comes
+close to a fresh draw along the whole orbit.
 """
 
 import math
@@ -16,11 +17,14 @@ import numpy.typing as npt
 
 from bayesvec.kernels.compiled import compiled
 from bayesvec.kernels.rng import Key, fill_normals, uniforms
+from bayesvec.kernels.vector import add_tail, dot_tail
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
-# Rows of the address space of one orbit move: the axes from 0 on, then the rotation.
+MOVES = 8  # rotations and rescalings in one orbit move
+
+# Rows of the address space of an orbit move: the axes of each step from 0 on, then the rows of each rotation.
 _ROTATION = 1 << 31
 
 
@@ -80,79 +84,106 @@ def draw_gig(power: float, a: float, b: float, key: Key, row: int) -> float:
 
 
 @compiled
-def fill_rotation(key: Key, out: Float64) -> None:
-    """Fill the square ``out`` with a random orthogonal matrix: normals made orthonormal, row by row.
+def fill_rotation(key: Key, number: int, out: Float64) -> None:
+    """Fill the square ``out`` with random orthogonal matrix ``number``: normals made orthonormal, row by row.
 
     Gram-Schmidt, twice for accuracy, keeps the diagonal of the triangular factor positive, so the result has
-    the uniform distribution over all orthogonal matrices (Mezzadri 2007).
+    the uniform distribution over all orthogonal matrices (Mezzadri 2007). Columns beyond the square are
+    padding and become zero.
     """
     dim = len(out)
+    out[:, dim:] = 0.0
     for i in range(dim):
         row = out[i]
-        fill_normals(key, _ROTATION + i, 0, row)
+        fill_normals(key, _ROTATION + number * dim + i, 0, row[:dim])
         for _ in range(2):
             for j in range(i):
-                projection = 0.0
-                for k in range(dim):
-                    projection += row[k] * out[j, k]
-                for k in range(dim):
-                    row[k] -= projection * out[j, k]
-        norm = 0.0
+                add_tail(out, i, j, -dot_tail(out, j, row, 0), 0)
+        norm = math.sqrt(dot_tail(out, i, row, 0))
         for k in range(dim):
-            norm += row[k] * row[k]
-        for k in range(dim):
-            row[k] /= math.sqrt(norm)
+            row[k] /= norm
 
 
 @compiled
-def _rotate(x: Float32, rotation: Float32, precision: Float64, forms: Float64) -> None:
-    """Multiply the padded rows of ``x`` by ``rotation`` and add up ``precision * x**2`` of each new axis."""
-    width = x.shape[1]
-    dim = len(forms)
-    turned = np.empty(width, dtype=np.float32)
-    for i in range(len(x)):
-        turned[:] = 0.0
-        for j in range(dim):
-            value = x[i, j]
-            for k in range(width):
-                turned[k] += value * rotation[j, k]
-        for k in range(dim):
-            forms[k] += precision[i, 0] * turned[k] * turned[k]
-        x[i] = turned
+def _multiply(a: Float64, b: Float64, out: Float64) -> None:
+    """Put the product of two square matrices into ``out``, four terms at a time."""
+    dim = len(a)
+    for i in range(dim):
+        line = out[i, :dim]
+        line[:] = 0.0
+        for j in range(0, dim - dim % 4, 4):
+            w, x, y, z = a[i, j], a[i, j + 1], a[i, j + 2], a[i, j + 3]
+            p, q, r, s = b[j], b[j + 1], b[j + 2], b[j + 3]
+            for k in range(len(line)):
+                line[k] += w * p[k] + x * q[k] + y * r[k] + z * s[k]
+        for j in range(dim - dim % 4, dim):
+            for k in range(len(line)):
+                line[k] += a[i, j] * b[j, k]
 
 
 @compiled
-def move_along_orbit(
-    rho: Float32, alpha: Float32, precision_rho: Float64, precision_alpha: Float64, key: Key
-) -> None:
-    """Rotate both sides by one random rotation and rescale each axis against the other side, in place.
+def draw_change(form_rho: Float64, form_alpha: Float64, power: float, key: Key) -> tuple[Float64, Float64]:
+    """Draw a change of both sides along the orbit: rotations and rescalings, `MOVES` times over.
+
+    The steps need only the quadratic forms of the two sides, so that many of them cost little more than one.
 
     Parameters
     ----------
-    rho, alpha : ndarray of float32, shape (rows, padded dim)
-        Changed in place; their products stay what they are.
-    precision_rho, precision_alpha : ndarray of float64, shape (rows, dim)
+    form_rho, form_alpha : ndarray of float64, shape (K, K)
+        Quadratic forms of the prior over the axes: the sum over rows of precision * x x^T.
+    power : float
+        (R - C) / 2, for R rows of rho and C of alpha.
+    key : Key
+        The address of this move.
+
+    Returns
+    -------
+    tuple of two (K, K) arrays
+        A and A^-T: rho becomes rho A, alpha becomes alpha A^-T.
+    """
+    dim = len(form_rho)
+    change, inverse = np.eye(dim), np.eye(dim)
+    rotation, turned = np.empty((dim, (dim + 3) // 4 * 4)), np.empty((dim, dim))
+    size_rho, size_alpha = np.empty(dim), np.empty(dim)
+    for move in range(MOVES):
+        fill_rotation(key, move, rotation)
+        for side, form, sizes in ((change, form_rho, size_rho), (inverse, form_alpha, size_alpha)):
+            _multiply(side, rotation, turned)
+            side[:] = turned
+            _multiply(form, side, turned)
+            sizes[:] = 0.0
+            for j in range(dim):
+                for k in range(dim):
+                    sizes[k] += side[j, k] * turned[j, k]
+        for k in range(dim):
+            scale = 1.0
+            if size_rho[k] > 0.0 and size_alpha[k] > 0.0:
+                scale = math.sqrt(draw_gig(power, size_rho[k], size_alpha[k], key, move * dim + k))
+            size_rho[k] = scale
+        for j in range(dim):
+            for k in range(dim):
+                change[j, k] *= size_rho[k]
+                inverse[j, k] /= size_rho[k]
+    return change, inverse
+
+
+def move_along_orbit(
+    rho: Float32, alpha: Float32, precision_rho: Float64, precision_alpha: Float64, key: Key
+) -> tuple[Float32, Float32]:
+    """Return both sides moved along the orbit; their products stay what they are.
+
+    Parameters
+    ----------
+    rho, alpha : ndarray of float32, shape (rows, K)
+        The two sides.
+    precision_rho, precision_alpha : ndarray of float64, shape (rows, K)
         Prior precision, the same on all axes of a row.
     key : Key
         The address of this move.
     """
-    dim = precision_rho.shape[1]
-    rotation = np.zeros((dim, dim))
-    fill_rotation(key, rotation)
-    wide = np.zeros((dim, rho.shape[1]), dtype=np.float32)
-    wide[:, :dim] = rotation
-    forms_rho, forms_alpha = np.zeros(dim), np.zeros(dim)
-    _rotate(rho, wide, precision_rho, forms_rho)
-    _rotate(alpha, wide, precision_alpha, forms_alpha)
-    scale = np.ones(rho.shape[1], dtype=np.float32)
-    inverse = np.ones(rho.shape[1], dtype=np.float32)
-    for k in range(dim):
-        if forms_rho[k] > 0.0 and forms_alpha[k] > 0.0:
-            d = math.sqrt(draw_gig(0.5 * (len(rho) - len(alpha)), forms_rho[k], forms_alpha[k], key, k))
-            scale[k], inverse[k] = d, 1.0 / d
-    for i in range(len(rho)):
-        for k in range(rho.shape[1]):
-            rho[i, k] *= scale[k]
-    for i in range(len(alpha)):
-        for k in range(alpha.shape[1]):
-            alpha[i, k] *= inverse[k]
+    forms = [
+        (x.T @ (x * precision[:, :1].astype(np.float32))).astype(np.float64)
+        for x, precision in ((rho, precision_rho), (alpha, precision_alpha))
+    ]
+    change, inverse = draw_change(*forms, 0.5 * (len(rho) - len(alpha)), key)
+    return rho @ change.astype(np.float32), alpha @ inverse.astype(np.float32)

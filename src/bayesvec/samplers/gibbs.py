@@ -184,11 +184,12 @@ def sweep(
     for half, rows, other in ((problem.by_word, rho, alpha), (problem.by_context, alpha, rho)):
         key = rng.make_key(seed, half.purpose, chain=chain, sweep=number)
         _redraw(problem, half, rows, other, key, works, threads)
+    after = State(rho[:, : problem.dim].copy(), alpha[:, : problem.dim].copy())
     if problem.orbit:
         key = rng.make_key(seed, rng.ORBIT, chain=chain, sweep=number)
         precisions = problem.by_word.side.precision, problem.by_context.side.precision
-        move_along_orbit(rho, alpha, *precisions, key)
-    after = State(rho[:, : problem.dim].copy(), alpha[:, : problem.dim].copy())
+        after = State(*move_along_orbit(*after, *precisions, key))
+        rho, alpha = _padded(after.rho), _padded(after.alpha)
     return after, Info(_log_posterior(problem, rho, alpha, works, threads))
 
 
