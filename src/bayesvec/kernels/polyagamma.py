@@ -190,8 +190,8 @@ def fill_polyagamma(
 ) -> None:
     """Fill ``out`` with draws of PG(n, eta), one for each pair of a row from number ``first_index`` on.
 
-    Pair number i uses word i % 4 of block i // 4, so that the draws do not depend on how a row is cut. A NaN
-    in ``eta`` gives NaN.
+    Pair number i uses word i % 4 of block i // 4, so that the draws do not depend on how a row is cut. An
+    ``eta`` that is not a number gives NaN, an infinite one 0 (the limit).
 
     Parameters
     ----------
@@ -264,10 +264,9 @@ def _whole_numbers(h: npt.ArrayLike) -> npt.NDArray[np.int32]:
 
 
 def random_polyagamma(
-    h: npt.ArrayLike = 1,
-    z: npt.ArrayLike = 0.0,
+    h: npt.ArrayLike,
+    z: npt.ArrayLike,
     size: int | tuple[int, ...] | None = None,
-    *,
     seed: int = 0,
 ) -> float | npt.NDArray[np.float64]:
     """Draw from the Polya-Gamma distribution PG(h, z).
@@ -276,9 +275,9 @@ def random_polyagamma(
 
     Parameters
     ----------
-    h : array_like of int, optional
+    h : array_like of int
         The shape, a positive integer.
-    z : array_like of float, optional
+    z : array_like of float
         The tilt; its sign does not matter.
     size : int or tuple of int, optional
         The shape of the result; ``h`` and ``z`` are broadcast to it. By default their common shape.

@@ -130,8 +130,9 @@ def fill_words(key: Key, row: int, first_index: int, out: npt.NDArray[np.int32])
 
 @compiled
 def to_uniform(word: U64) -> float:
-    """Map a 64-bit word to the open interval (0, 1), 2**53 equally spaced values."""
-    return (np.float64(word >> np.uint64(11)) + 0.5) * 2.0**-53
+    """Map a 64-bit word to the open interval (0, 1), 2**52 equally spaced values."""
+    # one bit more and the last value would round to 1
+    return (np.float64(word >> np.uint64(12)) + 0.5) * 2.0**-52
 
 
 @compiled
