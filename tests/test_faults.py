@@ -142,7 +142,7 @@ def test_used_twice_and_interrupted(tmp_path):
     """A second writer is refused, a reader is not; Ctrl-C commits and says how to go on, and that is so."""
     small_counts().save(tmp_path / "counts")
     out = tmp_path / "run"
-    settings = ("--counts", tmp_path / "counts", "--dim", 3, "--draws", 1500, "--warmup", 20, "--quiet")
+    settings = ("--counts", tmp_path / "counts", "--dim", 3, "--draws", 2500, "--warmup", 1, "--quiet")
     writer = subprocess.Popen(
         [*COMMAND, "fit", *map(str, settings), "--out", str(out)],
         stderr=subprocess.PIPE,
@@ -150,7 +150,7 @@ def test_used_twice_and_interrupted(tmp_path):
         env={**os.environ, "BAYESVEC_COMMIT_SECONDS": "0.05"},
     )
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and read_mark(out, 1).draws < 20:
+    while time.monotonic() < deadline and not read_mark(out, 1).draws:
         assert writer.poll() is None, "the run ended before it could be interrupted"
         time.sleep(0.01)
     writer.send_signal(signal.SIGSTOP)  # hold it where it is: what follows must not race with its end
@@ -163,7 +163,7 @@ def test_used_twice_and_interrupted(tmp_path):
         writer.send_signal(signal.SIGCONT)
         writer.send_signal(signal.SIGINT)
         _, told = writer.communicate()
-    assert 0 < there.num_draws < 1500
+    assert 0 < there.num_draws < 2500
     for refused in (second, forced):
         assert refused.returncode == 2
         assert refused.stderr.endswith("wait for it to end, or stop it\n")
@@ -173,7 +173,7 @@ def test_used_twice_and_interrupted(tmp_path):
         f"bayesvec: stopped; all committed draws are safe. Go on with: bayesvec fit --resume --out {out}\n"
     )
     stopped = open_draws(out)
-    assert there.num_draws <= stopped.num_draws < 1500
+    assert there.num_draws <= stopped.num_draws < 2500
     assert bayesvec("fit", "--resume", "--out", out, "--quiet").returncode == 0
     assert bayesvec("fit", *settings, "--out", tmp_path / "whole").returncode == 0
     assert draw_bytes(out) == draw_bytes(tmp_path / "whole")

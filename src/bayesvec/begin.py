@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import sys
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -34,6 +35,8 @@ def find_begin(
     if settings.init == "map" or fixed:
         from bayesvec.samplers.map import find_map
 
+        if show and not sys.stderr.isatty():
+            sys.stderr.write("looking for a start\n")
         with progress("looking for a start", None, enabled=show) as advance:
             found = find_map(
                 counts,

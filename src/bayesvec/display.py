@@ -120,7 +120,7 @@ class Silent:
 
 
 class Lines:
-    """Writes a line for each chain every ten seconds or tenth of the way.
+    """Writes a line for each chain every ten seconds and every tenth of the way.
 
     Parameters
     ----------
@@ -132,25 +132,27 @@ class Lines:
 
     def __init__(self, chains: Sequence[ChainProgress], settings: Settings) -> None:
         self._chains = chains
-        self._settings = settings
-        self._shown = {chain.chain: (0, time.monotonic()) for chain in chains}
+        self._total = settings.sweeps * len(chains)
+        self._tenth = 10 * self._done // self._total
+        self._when = time.monotonic()
+
+    @property
+    def _done(self) -> int:
+        return sum(chain.sweep for chain in self._chains)
 
     def update(self, final: bool = False) -> None:
         """Write what is due."""
-        written = False
+        tenth, passed = 10 * self._done // self._total, time.monotonic() - self._when
+        further = tenth > self._tenth and (passed > 1.0 or final)
+        if not (further or passed > LINE_SECONDS):
+            return
+        self._tenth, self._when = tenth, time.monotonic()
         for chain in self._chains:
-            tenth, when = self._shown[chain.chain]
-            now = 10 * chain.sweep // self._settings.sweeps
-            passed = time.monotonic() - when
-            reached = chain.sweep and now > tenth and (passed > 1.0 or final)
-            if reached or (passed > LINE_SECONDS and not chain.done):
-                self._shown[chain.chain] = (now, time.monotonic())
-                sys.stderr.write(
-                    f"chain {chain.chain}: {chain.phase}, {chain.rate:.3g} sweeps/s, "
-                    f"{clock(chain.seconds_left)} left, log posterior {chain.log_posterior:.1f}\n"
-                )
-                written = True
-        if written and (text := watched(self._chains)):
+            sys.stderr.write(
+                f"chain {chain.chain}: {chain.phase}, {chain.rate:.3g} sweeps/s, "
+                f"{clock(chain.seconds_left)} left, log posterior {chain.log_posterior:.1f}\n"
+            )
+        if text := watched(self._chains):
             sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 
