@@ -150,7 +150,7 @@ def test_used_twice_and_interrupted(tmp_path):
         env={**os.environ, "BAYESVEC_COMMIT_SECONDS": "0.05"},
     )
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not read_mark(out, 1).draws:
+    while time.monotonic() < deadline and not all(read_mark(out, number).draws for number in (0, 1)):
         assert writer.poll() is None, "the run ended before it could be interrupted"
         time.sleep(0.01)
     writer.send_signal(signal.SIGSTOP)  # hold it where it is: what follows must not race with its end
