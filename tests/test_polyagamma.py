@@ -7,14 +7,9 @@ from scipy.stats import kstwobign, norm
 
 from bayesvec.errors import OptionError
 from bayesvec.kernels import polyagamma_exact as exact
-from bayesvec.kernels.polyagamma import (
-    draws_from_normals,
-    fill_polyagamma,
-    load_tables,
-    normals_from_words,
-    random_polyagamma,
-)
+from bayesvec.kernels.polyagamma import fill_polyagamma, load_tables, random_polyagamma
 from bayesvec.kernels.polyagamma_devroye import draw_devroye, fill_devroye
+from bayesvec.kernels.polyagamma_scalar import draws_from_normals, normals_from_words
 from bayesvec.kernels.polyagamma_tables import HZ_LIMIT, SMALL, Z_LIMIT
 from bayesvec.kernels.rng import USER, make_key
 

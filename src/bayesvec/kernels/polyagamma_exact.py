@@ -147,18 +147,22 @@ def quantile(
         As in `tails`.
     """
     t, h, z = np.broadcast_arrays(*(np.asarray(a, dtype=np.float64) for a in (t, h, z)))
+    shape = t.shape
+    t, h, z = t.ravel(), h.ravel(), z.ravel()
     centre = mean(h, z)
     spread = np.sqrt(variance(h, z)) / centre
     log_x = np.log(centre) + spread * t - spread**2 / 2.0
+    left = np.arange(len(t))
     for _ in range(50):
-        x = np.exp(log_x)
-        at = tails(x, h, z, points=points, reach=reach)
+        x = np.exp(log_x[left])
+        at = tails(x, h[left], z[left], points=points, reach=reach)
         lower = at.lower < 0.5
         tail = np.maximum(np.where(lower, at.lower, at.upper), 1e-300)
         normal = np.where(lower, 1.0, -1.0) * ndtri(tail)
         slope = np.exp(-(normal**2) / 2.0) / np.sqrt(2.0 * np.pi) / (at.density * x)
-        step = np.clip((t - normal) * slope, -0.7, 0.7)
-        log_x = log_x + step
-        if np.max(np.abs(step), initial=0.0) < 1e-6:  # the next step would be its square
+        step = np.clip((t[left] - normal) * slope, -0.7, 0.7)
+        log_x[left] += step
+        left = left[np.abs(step) > 1e-6]  # the next step would be the square of this one
+        if not len(left):
             break
-    return np.asarray(np.exp(log_x))
+    return np.asarray(np.exp(log_x).reshape(shape))

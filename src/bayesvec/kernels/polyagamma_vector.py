@@ -1,7 +1,7 @@
 """Eight Polya-Gamma draws at a time, emitted as LLVM vectors: Numba does not vectorise table look-ups.
 
-Each function here does to 8 neighbouring places of its arrays what its scalar twin in `polyagamma` does to
-one, operation by operation (fused multiply-adds included), so that both give the same bits.
+Each function here does to 8 neighbouring places of its arrays what its scalar twin in `polyagamma_scalar`
+does to one, operation by operation (fused multiply-adds included), so that both give the same bits.
 """
 
 from collections.abc import Callable
