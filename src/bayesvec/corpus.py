@@ -175,12 +175,14 @@ def tokenize(
 
 def _scan(tokenizer: Tokenizer, block: Block) -> tuple[Block, tuple[Int32, Int64, Int64] | None]:
     """Scan a block in compiled code, if the tokenizer can."""
-    if tokenizer.classes is None or tokenizer.fold is None:
+    if tokenizer.classes is None:
         return block, None
     from bayesvec.kernels.scanning import scan
 
+    if tokenizer.lowercase:  # of ASCII alone, whose letters' case decides nothing else
+        block = block._replace(data=block.data.lower())
     data = np.frombuffer(block.data, dtype=np.uint8)
-    return block, scan(data, block.starts, block.ends, tokenizer.classes, tokenizer.fold)
+    return block, scan(data, block.starts, block.ends, tokenizer.classes)
 
 
 class _Lengths:

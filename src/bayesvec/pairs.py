@@ -137,7 +137,7 @@ def count_corpus(
     task = _prepare(corpus, len(vocabulary), memory=limit, threads=workers)
     if not task.samples.any():
         raise InputError("there are no pairs: no document has two words of the vocabulary near each other")
-    chunks = _chunks(task, memory=limit // 3, threads=workers)
+    chunks = _chunks(task, memory=limit // 4, threads=workers)
     other, n_pos, n_neg = (GrowingArray(np.int32, limit // 24) for _ in range(3))
     row_pairs: list[Int64] = []
     with progress("counting", float(task.samples.sum()), enabled=show) as advance:
@@ -289,8 +289,9 @@ def _count_rows(task: _Task, first: int, last: int) -> _Rows:
 def _by_context(by_word: Side, num_contexts: int, *, in_file: bool) -> tuple[Side, Int64]:
     """Return the pairs held by context, and the entry by word of each."""
     size = len(by_word.other)
-    per_context = np.bincount(by_word.other, minlength=num_contexts)
-    indptr = np.concatenate([[0], np.cumsum(per_context)]).astype(np.int64)
+    indptr = np.zeros(num_contexts + 1, dtype=np.int64)
+    kernels.add_occurrences(by_word.other, indptr[1:])
+    np.cumsum(indptr, out=indptr)
     other, n_pos, n_neg = (empty_array(size, np.int32, in_file=in_file) for _ in range(3))
     permutation = empty_array(size, np.int64, in_file=in_file)
     kernels.transpose(*by_word, indptr[:-1].copy(), other, n_pos, n_neg, permutation)

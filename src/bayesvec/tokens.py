@@ -12,6 +12,7 @@ a regular expression
 
 import re
 import unicodedata
+from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -40,15 +41,15 @@ class Tokenizer:
         Whether words are lower-cased.
     cut : callable
         The words of a text, in order: the definition, in plain Python.
-    classes, fold : ndarray of uint8 or None
-        The same rule for the compiled scanner (`bayesvec.kernels.scanning`), where it has one.
+    classes : ndarray of uint8 or None
+        The same rule for the compiled scanner (`bayesvec.kernels.scanning`), where it has one; what it scans
+        has its ASCII letters lower-cased already.
     """
 
     name: str
     lowercase: bool
     cut: Callable[[str], list[str]]
     classes: UInt8 | None = None
-    fold: UInt8 | None = None
 
 
 def make_tokenizer(name: str, lowercase: bool | None = None) -> Tokenizer:
@@ -63,10 +64,10 @@ def make_tokenizer(name: str, lowercase: bool | None = None) -> Tokenizer:
     """
     lower = name != "whitespace" if lowercase is None else lowercase
     if name == "words":
-        return Tokenizer(name, lower, lambda text: _words(text, lower), _byte_classes("'"), _fold(lower))
+        return Tokenizer(name, lower, lambda text: _words(text, lower), _byte_classes("'"))
     if name == "whitespace":
         cut = (lambda text: [word.lower() for word in text.split()]) if lower else str.split
-        return Tokenizer(name, lower, cut, _byte_classes(None), _fold(lower))
+        return Tokenizer(name, lower, cut, _byte_classes(None))
     if re.fullmatch(r"\w*", name):  # a misspelt name would be a valid expression that matches next to nothing
         raise OptionError(
             f"tokenizer is {name!r}; it must be words, whitespace or a regular expression such as '[a-z]+'"
@@ -116,13 +117,6 @@ def _byte_classes(apostrophe: str | None) -> UInt8:
     return classes
 
 
-def _fold(lower: bool) -> UInt8:
-    folded = np.arange(256, dtype=np.uint8)
-    if lower:
-        folded[ord("A") : ord("Z") + 1] += 32
-    return folded
-
-
 class WordTable:
     """Every distinct word met, numbered in order of appearance, and how often it occurred.
 
@@ -135,7 +129,9 @@ class WordTable:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
         self._number: dict[str, int] = {}
-        self._of_segment: dict[bytes, tuple[int, ...]] = {}
+        self._segment: dict[bytes, int] = {}
+        self._segment_words = array("i")  # of all segments, one after another
+        self._segment_end = array("q", [0])  # where the words of each segment end, and the next one's begin
         self._frequency = np.zeros(1 << 12, dtype=np.int64)
 
     @property
@@ -152,23 +148,25 @@ class WordTable:
         """Number the words of a block that was scanned; return the tokens and the length of each document."""
         from bayesvec.kernels.scanning import expand
 
-        lower = self.tokenizer.lowercase
-        known = self._of_segment
-        words: list[int] = []
-        first = [0]
-        for begin, end in types.tolist():
-            segment = data[begin:end].lower() if lower else data[begin:end]
-            numbers = known.get(segment)
-            if numbers is None:
-                text = segment.decode()
-                found = [text] if segment.isascii() else self.tokenizer.cut(text)
-                numbers = known[segment] = tuple(map(self._number_of, found))
-            words.extend(numbers)
-            first.append(len(words))
+        met = [data[first:stop] for first, stop in types.tolist()]
+        numbers = list(map(self._segment.get, met))
+        for at, number in enumerate(numbers):
+            if number is None:
+                numbers[at] = self._add_segment(met[at])
         self._make_room()
-        return expand(
-            segments, last, np.array(first, dtype=np.int64), np.array(words, dtype=np.int32), self._frequency
-        )
+        of_type = np.array(numbers, dtype=np.int64)
+        ends = np.array(self._segment_end, dtype=np.int64)
+        words = np.array(self._segment_words, dtype=np.int32)
+        return expand(segments, last, ends[of_type], ends[of_type + 1], words, self._frequency)
+
+    def _add_segment(self, segment: bytes) -> int:
+        """Cut a segment that was not met before into its words."""
+        text = segment.decode()
+        found = [text] if segment.isascii() else self.tokenizer.cut(text)
+        self._segment_words.extend(map(self._number_of, found))
+        self._segment_end.append(len(self._segment_words))
+        number = self._segment[segment] = len(self._segment)
+        return number
 
     def add_lists(self, documents: Iterable[list[str]]) -> tuple[Int32, Int64]:
         """Number the words of documents that are cut already; return the tokens and each one's length."""

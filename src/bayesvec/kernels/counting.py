@@ -334,6 +334,13 @@ def _write_table(table: Int32, other: Int32, n_pos: Int32, n_neg: Int32, at: int
 
 
 @compiled
+def add_occurrences(numbers: Int32, out: Int64) -> None:
+    """Add to ``out`` how often each number occurs, without a copy as `np.bincount` makes."""
+    for number in numbers:
+        out[number] += 1
+
+
+@compiled
 def transpose(
     indptr: Int64,
     other: Int32,

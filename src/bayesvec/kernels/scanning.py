@@ -8,7 +8,7 @@ occurrences (`bayesvec.tokens`).
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.kernels.compiled import compiled
+from bayesvec.kernels.compiled import compiled, inlined
 
 UInt8 = npt.NDArray[np.uint8]
 UInt64 = npt.NDArray[np.uint64]
@@ -18,40 +18,37 @@ Int64 = npt.NDArray[np.int64]
 # What a byte does.
 BREAK, LETTER, JOIN, FOREIGN = 0, 1, 2, 3
 
-_OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # FNV-1a
+_OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _32 = np.uint64(32)
 
 
+@inlined
+def _hashed(value: np.uint64, byte: np.uint8) -> np.uint64:
+    """Return the hash of one byte more (FNV-1a, Fowler, Noll & Vo)."""
+    return (value ^ np.uint64(byte)) * _PRIME
+
+
 @compiled
-def _segment_end(data: UInt8, first: int, end: int, classes: UInt8) -> int:
-    """Return where the segment that begins at ``first`` ends.
+def _segment(data: UInt8, first: int, end: int, classes: UInt8) -> tuple[int, np.uint64]:
+    """Return where the segment that begins at ``first`` ends, and its hash.
 
     While it is ASCII it is one word: letters, and single joining bytes between two of them. Once another byte
     is met it goes on to the next break.
     """
     at = first
-    while at < end:
-        kind = classes[data[at]]
-        following = classes[data[at + 1]] if at + 1 < end else BREAK
-        if kind == LETTER:
-            at += 1
-        elif kind == JOIN and following == LETTER:
-            at += 2
-        elif kind == FOREIGN or (kind == JOIN and following == FOREIGN):
-            while at < end and classes[data[at]] != BREAK:
-                at += 1
-            return at
-        else:
-            return at
-    return at
-
-
-@compiled
-def _hash(data: UInt8, first: int, last: int, fold: UInt8) -> np.uint64:
     value = _OFFSET
-    for at in range(first, last):
-        value = (value ^ np.uint64(fold[data[at]])) * _PRIME
-    return value ^ (value >> _32)
+    foreign = False
+    while at < end:
+        byte = data[at]
+        kind = classes[byte]
+        if kind != LETTER:
+            following = classes[data[at + 1]] if at + 1 < end else BREAK
+            foreign = foreign or kind == FOREIGN or (kind == JOIN and following == FOREIGN)
+            if kind == BREAK or (kind == JOIN and not foreign and following != LETTER):
+                break
+        value = _hashed(value, byte)
+        at += 1
+    return at, value ^ (value >> _32)
 
 
 @compiled
@@ -59,7 +56,6 @@ def _find(
     data: UInt8,
     first: int,
     last: int,
-    fold: UInt8,
     value: np.uint64,
     slots: Int32,
     hashes: UInt64,
@@ -73,7 +69,7 @@ def _find(
         begin, length = types[number, 0], types[number, 1] - types[number, 0]
         if hashes[number] == value and length == last - first:
             at = 0
-            while at < length and fold[data[begin + at]] == fold[data[first + at]]:
+            while at < length and data[begin + at] == data[first + at]:
                 at += 1
             if at == length:
                 return slot, number
@@ -95,7 +91,7 @@ def _grown(hashes: UInt64, slots: Int32) -> Int32:
 
 
 @compiled
-def scan(data: UInt8, starts: Int64, ends: Int64, classes: UInt8, fold: UInt8) -> tuple[Int32, Int64, Int64]:
+def scan(data: UInt8, starts: Int64, ends: Int64, classes: UInt8) -> tuple[Int32, Int64, Int64]:
     """Number the segments of a block of text.
 
     Parameters
@@ -106,8 +102,6 @@ def scan(data: UInt8, starts: Int64, ends: Int64, classes: UInt8, fold: UInt8) -
         The bytes of each document.
     classes : ndarray of uint8
         What each byte does (``BREAK``, ``LETTER``, ``JOIN`` or ``FOREIGN``).
-    fold : ndarray of uint8
-        What each byte counts as (its lower case, or itself).
 
     Returns
     -------
@@ -133,9 +127,8 @@ def scan(data: UInt8, starts: Int64, ends: Int64, classes: UInt8, fold: UInt8) -
             if kind == BREAK or kind == JOIN:  # noqa: SIM109
                 at += 1
                 continue
-            stop = _segment_end(data, at, end, classes)
-            value = _hash(data, at, stop, fold)
-            slot, number = _find(data, at, stop, fold, value, slots, hashes, types)
+            stop, value = _segment(data, at, end, classes)
+            slot, number = _find(data, at, stop, value, slots, hashes, types)
             if number < 0:
                 number = num_types
                 slots[slot] = number
@@ -156,7 +149,7 @@ def scan(data: UInt8, starts: Int64, ends: Int64, classes: UInt8, fold: UInt8) -
 
 @compiled
 def expand(
-    segments: Int32, last: Int64, word_first: Int64, words: Int32, frequency: Int64
+    segments: Int32, last: Int64, word_first: Int64, word_last: Int64, words: Int32, frequency: Int64
 ) -> tuple[Int32, Int64]:
     """Replace each segment by its words and count them.
 
@@ -164,10 +157,10 @@ def expand(
     ----------
     segments, last : ndarray
         As `scan` returns them.
-    word_first : ndarray of int64
-        Type ``k`` stands for ``words[word_first[k] : word_first[k + 1]]``.
+    word_first, word_last : ndarray of int64
+        Type ``k`` stands for ``words[word_first[k] : word_last[k]]``.
     words : ndarray of int32
-        The words of all types, one after another.
+        The words of all segments ever met, one after another.
     frequency : ndarray of int64
         How often each word occurred; added to.
 
@@ -180,7 +173,7 @@ def expand(
     """
     size = np.int64(0)
     for segment in segments:
-        size += word_first[segment + 1] - word_first[segment]
+        size += word_last[segment] - word_first[segment]
     tokens = np.empty(size, np.int32)
     lengths = np.empty(len(last), np.int64)
     at = 0
@@ -189,7 +182,7 @@ def expand(
         begin = at
         while segment_at < last[document]:
             segment = segments[segment_at]
-            for k in range(word_first[segment], word_first[segment + 1]):
+            for k in range(word_first[segment], word_last[segment]):
                 tokens[at] = words[k]
                 frequency[words[k]] += 1
                 at += 1
