@@ -26,7 +26,7 @@ from bayesvec.kernels import polyagamma_exact as exact
 Floats = npt.NDArray[np.float64]
 Table = npt.NDArray[np.float32]
 
-SMALL = 12  # the largest h with a table of its own
+SMALL = 32  # the largest h with a table of its own
 Z_SHIFT = 4.0
 Z_BITS = 3  # 2**3 cells in an octave of z + 4
 Z_EDGES = (0.0, 4.0, 12.0, 28.0, 60.0)  # the octaves
@@ -43,7 +43,7 @@ T_LIMIT = 6.5  # a 32-bit word reaches t = 6.36
 T_CELLS = 52
 T_CELLS_LARGE = 26
 D_TERMS = 4  # powers of d in C
-D_LIMIT = float(np.sqrt(2.0 / (3.0 * (SMALL + 1))))  # the coefficient of variation of PG(SMALL + 1, 0)
+D_LIMIT = float(np.sqrt(2.0 / HZ_LIMIT))  # d is smaller outside the small tables: d^2 < min(2 / hz, 2 / 3h)
 NORMAL_BITS = 3  # 2**3 segments of the uniform in an octave
 OCTAVES = 33  # of the word's 31 bits and a half
 
@@ -96,13 +96,12 @@ def _bicubics(values: Floats, z_cells: int, t_cells: int) -> Table:
     return np.asarray(cells.reshape(*front, z_cells, t_cells, 16), dtype=np.float32)
 
 
-def _aligned(values: Table) -> Table:
-    """Copy a table to where a row of 16 begins a cache line."""
-    room = np.empty(values.size + 16, dtype=np.float32)
+def _aligned(shape: tuple[int, ...]) -> Table:
+    """Return zeros whose rows of 16 begin where cache lines do."""
+    size = int(np.prod(shape))
+    room = np.zeros(size + 16, dtype=np.float32)
     first = (-room.ctypes.data % 64) // 4
-    result = room[first : first + values.size].reshape(values.shape)
-    result[:] = values
-    return result
+    return room[first : first + size].reshape(shape)
 
 
 def _normal_table() -> Table:
@@ -132,17 +131,19 @@ def _moments_table() -> Table:
     return np.concatenate([mean, spread], axis=1).astype(np.float32)
 
 
-def _small_table(z_nodes: int = 10) -> Table:
+def _small_table() -> Table:
     """Fit X over its mean for h = 1 ... SMALL; octaves of z that are not reached stay empty."""
-    table = np.zeros((SMALL, Z_CELLS, T_CELLS, 16), dtype=np.float32)
+    table = _aligned((SMALL, Z_CELLS, T_CELLS, 16))
     for h in range(1, SMALL + 1):
         octaves = int(np.searchsorted(Z_EDGES, HZ_LIMIT / h))
-        z = _nodes(np.asarray(Z_EDGES[: octaves + 1]), z_nodes)[..., None, None]
-        t = _nodes(np.linspace(-T_LIMIT, T_LIMIT, 5), 14 if h == 1 else 10)
+        z = _nodes(np.asarray(Z_EDGES[: octaves + 1]), 10)[..., None, None]
+        # the smaller h, the nearer the singularities of the quantile in the complex plane of t
+        panels, nodes = (4, 14) if h == 1 else (4, 10) if h <= 8 else (2, 14)
+        t = _nodes(np.linspace(-T_LIMIT, T_LIMIT, panels + 1), nodes)
         ratio = exact.quantile(t, h, z, points=40, reach=10.0) / exact.mean(h, z)
         cells = octaves << Z_BITS
         table[h - 1, :cells] = _bicubics(ratio, cells, T_CELLS)
-    return _aligned(table.reshape(-1, 16))
+    return table.reshape(-1, 16)
 
 
 def _large_table(z_nodes: int = 10, t_panels: int = 2, t_nodes: int = 12) -> Table:
@@ -154,8 +155,10 @@ def _large_table(z_nodes: int = 10, t_panels: int = 2, t_nodes: int = 12) -> Tab
     ratio = exact.quantile(t, h, z, points=32, reach=9.0) / exact.mean(h, z)
     values = ((ratio - 1.0) / d - t) / d
     powers = np.einsum("ab,b...->a...", _monomials(D_TERMS), values)
+    table = _aligned((Z_CELLS_LARGE * T_CELLS_LARGE, D_TERMS * 16))
     cells = np.moveaxis(_bicubics(powers, Z_CELLS_LARGE, T_CELLS_LARGE), 0, 2)
-    return _aligned(cells.reshape(-1, D_TERMS * 16))
+    table[:] = cells.reshape(table.shape)
+    return table
 
 
 @lru_cache(maxsize=1)
