@@ -13,11 +13,13 @@ _HOME = {
     "Posterior": "bayesvec.posterior",
     "count": "bayesvec.counting",
     "count_baskets": "bayesvec.counting",
+    "fit": "bayesvec.run",
     "from_pairs": "bayesvec.counts",
     "from_table": "bayesvec.counts_table",
     "open": "bayesvec.posterior",  # not in __all__: a star import must not hide Python's own
     "open_counts": "bayesvec.counts_store",
     "open_truth": "bayesvec.worlds",
+    "random_polyagamma": "bayesvec.kernels.polyagamma",
     "simulate": "bayesvec.worlds",
     "simulate_documents": "bayesvec.worlds_text",
 }
@@ -30,10 +32,12 @@ __all__ = [
     "count",
     "count_baskets",
     "datasets",
+    "fit",
     "from_pairs",
     "from_table",
     "open_counts",
     "open_truth",
+    "random_polyagamma",
     "simulate",
     "simulate_documents",
 ]
@@ -58,7 +62,9 @@ if TYPE_CHECKING:
     from bayesvec.counts_store import open_counts
     from bayesvec.counts_table import from_table
     from bayesvec.estimate import Estimate
+    from bayesvec.kernels.polyagamma import random_polyagamma
     from bayesvec.posterior import Posterior
     from bayesvec.posterior import open as open
+    from bayesvec.run import fit
     from bayesvec.worlds import open_truth, simulate
     from bayesvec.worlds_text import simulate_documents

@@ -2,7 +2,8 @@
 
 import sys
 
-from bayesvec.cli import count, fit, plot, questions, simulate  # noqa: F401  (each adds its commands to the application)
+# each of these adds its commands to the application
+from bayesvec.cli import count, demo, fit, plot, questions, simulate  # noqa: F401
 from bayesvec.cli.app import app
 from bayesvec.errors import BayesvecError
 

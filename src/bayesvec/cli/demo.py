@@ -1,0 +1,44 @@
+"""`bayesvec demo`: the whole way from text to a picture, on the prose that ships with Python."""
+
+import shlex
+from pathlib import Path
+
+import typer
+
+from bayesvec.cli.app import app
+
+PAIRS = ("list", "tuple", "file", "directory", "true", "false", "thread", "process")
+
+
+@app.command()
+def demo(
+    out: Path = typer.Option(Path("demo"), "--out", help="The folder to write to; replaced if it is a demo."),
+    draws: int = typer.Option(1000, help="Stored draws of each chain."),
+    warmup: int = typer.Option(500, help="Sweeps before the first of them."),
+) -> None:
+    """Embed Python's own documentation and ask a few questions; shows each command that it runs."""
+    from bayesvec import datasets
+
+    typer.echo("The corpus: Python's documentation and docstrings, a document a line.")
+    out.mkdir(parents=True, exist_ok=True)
+    text = out / "python-docs.txt"
+    documents = (" ".join(document.split()) for document in datasets.python_docs())
+    text.write_text("".join(f"{document}\n" for document in documents), encoding="utf-8")
+    counts, run, picture = out / "python-docs.counts", out / "python-docs.run", out / "similarity.png"
+    _run("count", text, "--vocab", 1000, "--out", counts, "--force")
+    size = ("--dim", 20, "--draws", draws, "--warmup", warmup)
+    _run("fit", "--counts", counts, *size, "--out", run, "--force")
+    _run("neighbors", run, "file", "-n", 5)
+    _run("neighbors", run, "string", "-n", 5)
+    for one, other in zip(PAIRS[::2], PAIRS[1::2], strict=True):
+        _run("similarity", run, one, other)
+    _run("check", run)
+    _run("plot", run, "similarity", *PAIRS, "--out", picture)
+    typer.echo(f"\nPosteriors of a few cosines are drawn in {picture}. Your own text: bayesvec fit TEXT")
+
+
+def _run(*words: object) -> None:
+    """Show a command and run it; a status, such as that of `check`, does not end the demo."""
+    arguments = [str(word) for word in words]
+    typer.echo(f"\n$ {shlex.join(['bayesvec', *arguments])}")
+    app(arguments, standalone_mode=False)
