@@ -18,7 +18,7 @@ from twin import NumpyTwin
 from bayesvec import simulate
 from bayesvec.counts import PairCounts
 from bayesvec.priors import Prior, spherical
-from bayesvec.samplers.map import find_map
+from bayesvec.mode import find_map
 
 REQUIRED = 5.0
 

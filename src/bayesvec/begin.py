@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import sys
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from bayesvec import files
 from bayesvec.counts import PairCounts
 from bayesvec.folder import Run
-from bayesvec.identify import AnchorChoice, choose_anchors
+from bayesvec.identify import AnchorChoice, Anchors, choose_anchors
 from bayesvec.kernels import rng
 from bayesvec.priors import Prior, RowPrior, spherical
 from bayesvec.progress import progress
@@ -32,8 +33,8 @@ def find_begin(
         return files.read_arrays(path)
     arrays: dict[str, npt.NDArray[Any]] = {}
     fixed = settings.identify == "fixed"
-    if settings.init == "map" or fixed:
-        from bayesvec.samplers.map import find_map
+    if (settings.init == "map" and settings.sweeping) or fixed:
+        from bayesvec.mode import find_map
 
         if show and not sys.stderr.isatty():
             sys.stderr.write("looking for a start\n")
@@ -53,6 +54,40 @@ def find_begin(
             arrays |= {"anchor_rows": anchors.rows, "anchor_values": anchors.values}
         if settings.init == "map" and np.any(found.rho) and np.any(found.alpha):
             arrays |= {"rho": found.rho, "alpha": found.alpha}
+    files.write(path, files.array_parts(arrays))
+    return arrays
+
+
+def find_approximation(
+    run: Run,
+    module: ModuleType,
+    counts: PairCounts,
+    prior: Prior,
+    *,
+    options: Any,
+    anchors: Anchors | None,
+    threads: int,
+    show: bool = False,
+) -> dict[str, npt.NDArray[Any]]:
+    """Return what a method that does not sweep has found about the posterior, found once and kept."""
+    path = run.state_file("approximation")
+    settings = run.settings
+    if path.exists():
+        return files.read_arrays(path)
+    with progress(settings.method, None, enabled=show) as advance:
+        arrays: dict[str, npt.NDArray[Any]] = module.approximate(
+            counts,
+            prior,
+            settings.dim,
+            options=options,
+            anchors=anchors,
+            seed=settings.seed,
+            chains=settings.chains,
+            draws=settings.draws * settings.thin,
+            warmup=settings.warmup,
+            threads=threads,
+            report=lambda text: advance(1, text),
+        )
     files.write(path, files.array_parts(arrays))
     return arrays
 

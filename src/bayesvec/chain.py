@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec import files, folder
-from bayesvec.begin import find_begin, jittered, load_prior
+from bayesvec.begin import find_approximation, find_begin, jittered, load_prior
 from bayesvec.counts import PairCounts
 from bayesvec.display import ChainProgress
 from bayesvec.folder import Run
@@ -39,8 +39,12 @@ class Work:
         anchors = None
         if self.settings.identify == "fixed":
             anchors = Anchors(self.begin["anchor_rows"], self.begin["anchor_values"])
-        options = module.Options(**self.settings.options)
-        self.problem = module.prepare(counts, prior, self.settings.dim, options=options, anchors=anchors)
+        given = {"options": module.Options(**self.settings.options), "anchors": anchors}
+        if not self.settings.sweeping:
+            given["approximation"] = find_approximation(
+                run, module, counts, prior, threads=threads, show=show, **given
+            )
+        self.problem = module.prepare(counts, prior, self.settings.dim, **given)
         self.monitored = np.array(run.manifest["monitored"], dtype=np.int64).reshape(-1, 2).T.copy()
         self.reference: Reference | None = None
         self.settled = threading.Event()
@@ -63,7 +67,7 @@ class Work:
                 )
                 sweep += 1
                 spent += time.perf_counter() - began
-                if sweep > settings.warmup and (sweep - settings.warmup) % settings.thin == 0:
+                if sweep > settings.warmup_sweeps and (sweep - settings.warmup_sweeps) % settings.thin == 0:
                     values = self._draw(state, info, spent)
                     record.append(values)
                     progress.add(values["cosine"])
@@ -71,7 +75,7 @@ class Work:
                 elif chain == 0:
                     self._keep_for_reference(sweep, state)
                 progress.at(sweep, info.log_posterior)
-                if pace.due(whole=sweep <= settings.warmup or record.between_shards):
+                if pace.due(whole=sweep <= settings.warmup_sweeps or record.between_shards):
                     pace.time(record.commit, sweep, _arrays(state))
         if sweep > record.mark.sweep:
             record.commit(sweep, _arrays(state))
@@ -92,7 +96,7 @@ class Work:
         """Whether to sweep on: not stopped, and after warm-up there is a reference to turn draws to."""
         if (
             self.settings.identify == "procrustes"
-            and sweep == self.settings.warmup
+            and sweep == self.settings.warmup_sweeps
             and not self.settled.is_set()
         ):
             if chain == 0:
@@ -112,7 +116,7 @@ class Work:
 
     def _late_sweeps(self, state: Any) -> list[int]:
         """Return the sweeps of the second half of warm-up from which the reference is made."""
-        warmup = self.settings.warmup
+        warmup = self.settings.warmup_sweeps
         count = max(1, min(REFERENCE_STATES, REFERENCE_BYTES // (state.rho.nbytes + state.alpha.nbytes)))
         return sorted({warmup - (warmup * i) // (2 * count) for i in range(count)} - {0})
 

@@ -85,8 +85,8 @@ class ChainProgress:
     def phase(self) -> str:
         """What the chain is doing, and how much of it is done."""
         settings = self._settings
-        if self.sweep < settings.warmup:
-            return f"warm-up {self.sweep}/{settings.warmup}"
+        if self.sweep < settings.warmup_sweeps:
+            return f"warm-up {self.sweep}/{settings.warmup_sweeps}"
         return f"draw {self.draws}/{settings.draws}"
 
 

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from bayesvec.posterior import Posterior
     from bayesvec.priors import Prior
 
-METHODS = {"gibbs": "bayesvec.samplers.gibbs"}
+METHODS = {
+    name: f"bayesvec.samplers.{name}" for name in ("gibbs", "nuts", "map", "mfvi", "blockvi", "laplace")
+}
 
 
 class Interrupted(KeyboardInterrupt):
@@ -170,12 +172,16 @@ def make_settings(
     usual = {"inner_steps": 1, "restart": False, "orbit": True}
     asked = {"inner_steps": inner_steps, "restart": restart, "orbit": orbit}
     given = {name: value for name, value in asked.items() if value != usual[name]} | dict(options or {})
+    module = _module(method)
+    if getattr(module, "POINT", False):  # an estimate, not a distribution: there is one draw to take
+        others |= {"chains": 1, "draws": 1, "warmup": 0, "thin": 1}
     return Settings(
         method=method,
         anchors=anchors if isinstance(anchors, str) else list(anchors),
         prior_precision=prior_precision if prior is None else None,
         prior=None if prior is None else prior_fingerprint(prior),
-        options=method_options(_module(method), method, given),
+        options=method_options(module, method, given),
+        sweeping=not hasattr(module, "approximate"),
         **others,
     )
 

@@ -32,6 +32,8 @@ class Settings:
         Fingerprint of that other prior.
     options : dict
         Options of the method, all of them.
+    sweeping : bool
+        Whether the method warms up by sweeping; others do their long work once, before the first draw.
     """
 
     dim: int = 50
@@ -48,6 +50,7 @@ class Settings:
     prior_precision: float | None = 1.0
     prior: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    sweeping: bool = True
 
     def __post_init__(self) -> None:
         for name, least in LEAST.items():
@@ -72,9 +75,14 @@ class Settings:
             raise OptionError(f"{self.chains} chains of {self.sweeps} sweeps are too many; ask for fewer")
 
     @property
+    def warmup_sweeps(self) -> int:
+        """Sweeps of each chain before its first draw."""
+        return self.warmup if self.sweeping else 0
+
+    @property
     def sweeps(self) -> int:
         """Sweeps of each chain, warm-up included."""
-        return self.warmup + self.draws * self.thin
+        return self.warmup_sweeps + self.draws * self.thin
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings as plain values."""

@@ -181,9 +181,9 @@ def move_along_orbit(
     key : Key
         The address of this move.
     """
-    forms = [
+    form_rho, form_alpha = (
         (x.T @ (x * precision[:, :1].astype(np.float32))).astype(np.float64)
         for x, precision in ((rho, precision_rho), (alpha, precision_alpha))
-    ]
-    change, inverse = draw_change(*forms, 0.5 * (len(rho) - len(alpha)), key)
+    )
+    change, inverse = draw_change(form_rho, form_alpha, 0.5 * (len(rho) - len(alpha)), key)
     return rho @ change.astype(np.float32), alpha @ inverse.astype(np.float32)

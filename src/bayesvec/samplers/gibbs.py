@@ -6,7 +6,6 @@ a row from N(0, 1/K) and take S steps, as the paper's Algorithm 1 does, is biase
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +31,7 @@ from bayesvec.kernels.rows import (
 from bayesvec.kernels.vector import padded
 from bayesvec.parallel import Threads
 from bayesvec.priors import Prior
+from bayesvec.samplers.state import Info, State
 
 Float32 = npt.NDArray[np.float32]
 
@@ -57,19 +57,6 @@ class Options:
     def __post_init__(self) -> None:
         if self.inner_steps < 1:
             raise OptionError(f"inner_steps is {self.inner_steps}; it must be 1 or more")
-
-
-class State(NamedTuple):
-    """Where a chain is: all that the next sweep needs."""
-
-    rho: Float32  # (R, K)
-    alpha: Float32  # (C, K)
-
-
-class Info(NamedTuple):
-    """What a sweep tells of itself."""
-
-    log_posterior: float
 
 
 @dataclass(frozen=True, eq=False)
