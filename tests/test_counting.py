@@ -1,5 +1,6 @@
 import json
 from collections import Counter
+from pathlib import Path
 
 import naive_counts as naive
 import numpy as np
@@ -163,6 +164,17 @@ def test_the_counts_do_not_depend_on_threads_memory_or_chunks(monkeypatch, tmp_p
         assert bounded.recipe == reference.recipe
     assert isinstance(bounded.by_word.other.base, np.memmap)
     np.testing.assert_array_equal(bounded.source.tokens, reference.source.tokens)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")
+def test_a_full_disk_is_named(monkeypatch):
+    full = lambda: open("/dev/full", "r+b", buffering=0)  # noqa: E731, SIM115
+    monkeypatch.setattr(memory, "_temporary_file", full)
+    grown = memory.GrowingArray(np.int32, 10)
+    with pytest.raises(InputError, match="No space left on device; make room, set TMPDIR"):
+        grown.append(np.arange(10))
+    with pytest.raises(InputError, match="temporary files in"):
+        memory.empty_array(10, np.int32, in_file=True)
 
 
 def test_each_kind_of_bucket_gives_the_same_pairs(monkeypatch):

@@ -3,12 +3,14 @@
 import os
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.errors import OptionError
+from bayesvec.errors import InputError, OptionError
 
 SMALLEST = 32_000_000
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -68,6 +70,15 @@ class GrowingArray:
         """Add the entries of ``part`` at the end."""
         part = np.ascontiguousarray(part, dtype=self.dtype)
         self.size += len(part)
+        with _room():
+            try:
+                self._append(part)
+            except OSError:
+                if self._file is not None:
+                    self._file.close()
+                raise
+
+    def _append(self, part: npt.NDArray[Any]) -> None:
         if self._file is None and self.size * self.dtype.itemsize > self._limit:
             self._file = _temporary_file()
             self.in_file = True
@@ -82,10 +93,9 @@ class GrowingArray:
     def finish(self) -> npt.NDArray[Any]:
         """Return the whole array (memory-mapped if it is in a file) and let go of the parts."""
         if self._file is not None:
-            self._file.flush()
-            mapped = np.memmap(self._file, dtype=self.dtype, mode="r+", shape=(self.size,))
-            self._file.close()
-            return np.asarray(mapped)
+            with _room(), self._file as file:
+                file.flush()
+                return np.asarray(np.memmap(file, dtype=self.dtype, mode="r+", shape=(self.size,)))
         whole = np.empty(self.size, dtype=self.dtype)
         at = 0
         self._parts.reverse()
@@ -100,9 +110,28 @@ def empty_array(size: int, dtype: npt.DTypeLike, *, in_file: bool) -> npt.NDArra
     """Return an array to be filled, in memory or over a temporary file without a name."""
     if not in_file or size == 0:
         return np.empty(size, dtype=dtype)
-    with _temporary_file() as file:
-        file.truncate(size * np.dtype(dtype).itemsize)
+    with _room(), _temporary_file() as file:
+        _reserve(file, size * np.dtype(dtype).itemsize)
         return np.asarray(np.memmap(file, dtype=dtype, mode="r+", shape=(size,)))
+
+
+def _reserve(file: IO[bytes], size: int) -> None:
+    """Make the file so large; on a full disk this fails here, and not in the middle of a mapped array."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+    else:
+        file.truncate(size)
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"temporary files in {tempfile.gettempdir()} cannot be written: {error.strerror or error}; make room, "
+            "set TMPDIR to another folder, or allow more memory"
+        ) from None
 
 
 def _temporary_file() -> IO[bytes]:
