@@ -35,7 +35,7 @@ def whole(tmp_path_factory):
 def test_killed_at_25_random_moments(tmp_path, whole):
     """SIGKILL at random moments, from before the folder is there to the last draws; go on each time."""
     driver = [sys.executable, str(Path(__file__).with_name("kill_driver.py")), str(tmp_path)]
-    ran = subprocess.run([*driver, "25", "20", "0.5"], capture_output=True, text=True, check=False)
+    ran = subprocess.run([*driver, "25", "20"], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     told = json.loads(ran.stdout)
     first_chain = [marks[0] for marks in told["sweeps"] if marks]
