@@ -1,18 +1,39 @@
 """How every inner loop is compiled: cached on disk, without the interpreter's lock, without fastmath."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# When any kernel was last changed. Numba checks the file of the function it caches, but not those of the
+# functions compiled into it: after an update it would run old code on new tables, without a word.
+KERNELS = tuple(
+    (path.name, path.stat().st_mtime_ns, path.stat().st_size)
+    for path in sorted(Path(__file__).parent.glob("*.py"))
+)
 
-def compiled(function: F) -> F:
+
+def compiled(function: F, **options: Any) -> F:
     """Compile ``function`` with Numba; it may then run beside others in plain Python threads."""
-    return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    dispatcher = numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+    cache_file = dispatcher._cache._cache_file
+    cache_file._source_stamp = (cache_file._source_stamp, KERNELS)
+    return cast(F, dispatcher)
 
 
 def inlined(function: F) -> F:
     """Compile ``function`` into each of its callers (for scalar helpers in inner loops)."""
-    return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")(function))
+    return compiled(function, inline="always")
+
+
+def fused(function: F) -> F:
+    """Compile arithmetic whose products and sums may be fused (never less exact), in the order written."""
+    return compiled(function, fastmath={"contract"})
+
+
+def summing(function: F) -> F:
+    """Compile a sum that may be reordered, so that it is vectorised; NaN and infinity are kept."""
+    return compiled(function, fastmath={"reassoc", "contract", "nsz"})

@@ -4,31 +4,20 @@ Every loop runs over rows ``first`` to ``last`` of one side and writes to those 
 those rows) only, so rows are shared out among threads without atomics and no result depends on how they were.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.kernels.compiled import compiled
+from bayesvec.kernels.compiled import compiled, summing
 from bayesvec.kernels.logistic import curve, link
 
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
-F = TypeVar("F", bound=Callable[..., Any])
 
 BLOCK = 32  # entries whose vectors are gathered once and stay in the first cache (25 kB at K = 100)
 
 
-def _sums(function: F) -> F:
-    """Compile a sum that may be reordered, so that it is vectorised; NaN and infinity are kept."""
-    flags = {"reassoc", "contract", "nsz"}
-    return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function))
-
-
-@_sums
+@summing
 def _dot(x: Float64, a: Float64) -> float:
     total = 0.0
     for k in range(x.shape[0]):
@@ -36,7 +25,7 @@ def _dot(x: Float64, a: Float64) -> float:
     return total
 
 
-@_sums
+@summing
 def _dot4(x: Float64, a: Float64, b: Float64, c: Float64, d: Float64) -> tuple[float, float, float, float]:
     s0 = s1 = s2 = s3 = 0.0
     for k in range(x.shape[0]):
@@ -47,13 +36,13 @@ def _dot4(x: Float64, a: Float64, b: Float64, c: Float64, d: Float64) -> tuple[f
     return s0, s1, s2, s3
 
 
-@_sums
+@summing
 def _add(out: Float64, r: float, a: Float64) -> None:
     for k in range(out.shape[0]):
         out[k] += r * a[k]
 
 
-@_sums
+@summing
 def _add4(
     out: Float64, r: float, a: Float64, s: float, b: Float64, t: float, c: Float64, u: float, d: Float64
 ) -> None:
@@ -61,7 +50,7 @@ def _add4(
         out[k] += r * a[k] + s * b[k] + t * c[k] + u * d[k]
 
 
-@_sums
+@summing
 def _sum(terms: Float64, size: int) -> float:
     total = 0.0
     for i in range(size):
@@ -231,7 +220,7 @@ def product_rows(
             _combine(residual[a:b], other[a:b], d_alpha, out[w])
 
 
-@_sums
+@summing
 def _outer4(
     out: Float64, r: float, a: Float64, s: float, b: Float64, t: float, c: Float64, u: float, d: Float64
 ) -> None:

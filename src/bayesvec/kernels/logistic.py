@@ -5,16 +5,14 @@ Exponential and logarithm are plain arithmetic here: a library call would keep t
 """
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec.kernels.compiled import fused
+
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
-F = TypeVar("F", bound=Callable[..., Any])
 
 FLOOR = -708.0  # exp of less is not a normal number
 
@@ -28,12 +26,7 @@ _ONE_BITS = np.int64(1023 << 52)
 _EXPONENT = np.int64(52)
 
 
-def _fused(function: F) -> F:
-    """Compile arithmetic whose products and sums may be fused (never less exact), in the order written."""
-    return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})(function))
-
-
-@_fused
+@fused
 def exp_negative(y: float) -> float:
     """Return the exponential of ``y`` <= 0, or exp(-708) where that is more."""
     y = FLOOR if y < FLOOR else y  # written so that NaN stays NaN
@@ -48,7 +41,7 @@ def exp_negative(y: float) -> float:
     return scaled
 
 
-@_fused
+@fused
 def log1p_unit(e: float) -> float:
     """Return log(1 + e) for e in [0, 1]: twice the inverse hyperbolic tangent of e / (2 + e)."""
     f = e / (2.0 + e)
@@ -60,7 +53,7 @@ def log1p_unit(e: float) -> float:
     return twice
 
 
-@_fused
+@fused
 def link(eta: Float64, n_pos: Int32, n_neg: Int32, term: Float64) -> None:
     """Turn ``eta`` into the residual n+ - n s(eta) in place; the log likelihoods go to ``term``."""
     for i in range(eta.shape[0]):
@@ -75,7 +68,7 @@ def link(eta: Float64, n_pos: Int32, n_neg: Int32, term: Float64) -> None:
         eta[i] = pos * (far if up else near) - neg * (near if up else far)
 
 
-@_fused
+@fused
 def curve(eta: Float64, n_pos: Int32, n_neg: Int32, weight: Float64) -> None:
     """Turn ``eta`` into the residual in place; n s'(eta) goes to ``weight``."""
     for i in range(eta.shape[0]):

@@ -101,7 +101,7 @@ def test_the_mode_is_balanced():
 
 
 def test_balance_comes_from_the_optimum_not_from_the_last_step(monkeypatch):
-    monkeypatch.setattr("bayesvec.samplers.map.balanced", lambda rho, alpha, prior: (rho, alpha))
+    monkeypatch.setattr("bayesvec.mode.balanced", lambda rho, alpha, prior: (rho, alpha))
     found = find_map(world(), spherical(2.0), 3, tolerance=1e-7)
     assert_allclose(found.rho.T @ found.rho, found.alpha.T @ found.alpha, atol=1e-4)
     early = find_map(world(), spherical(2.0), 3, max_iterations=8)
@@ -158,7 +158,7 @@ def test_zero_exactly_where_it_is_the_mode(size):
 
 
 def test_the_climb_itself_finds_the_zero(monkeypatch):
-    monkeypatch.setattr("bayesvec.samplers.map.zero_is_the_mode", lambda counts, prior: False)
+    monkeypatch.setattr("bayesvec.mode.zero_is_the_mode", lambda counts, prior: False)
     counts = world(samples=600)
     found = find_map(counts, spherical(40.0), 3, tolerance=1e-7)
     assert zero_is_the_mode(counts, spherical(40.0))
