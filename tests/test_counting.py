@@ -1,9 +1,11 @@
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
 import naive_counts as naive
 import numpy as np
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from bayesvec.counts_store import open_counts
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import counting as kernels
 from bayesvec.kernels import rng
+from bayesvec.tokens import make_tokenizer
 
 ERROR_RATE = 1e-4  # of a right program failing one statistical test; seeds are fixed
 
@@ -124,6 +127,29 @@ def test_small_corpora_equal_the_naive_ones(documents, window, over, vocab):
     counts = bv.count(documents=texts(documents), vocab=vocab, tokenizer="whitespace", **options)
     assert naive.as_counters(counts)[0] == positive
     assert naive.as_counters(counts) == naive.count(documents, kept, drawer(counts), **options)
+
+
+def test_the_pairs_of_real_text_equal_those_of_numpy():
+    folder = os.environ.get("BAYESVEC_DATA")
+    if not folder or not (file := Path(folder) / "sotu" / "sotu_1790_2024.parquet").exists():
+        pytest.skip("BAYESVEC_DATA does not name a folder with sotu/sotu_1790_2024.parquet")
+    counts = bv.count(file, text_column="text", vocab=2000, window=2)
+    tokens, bounds = counts.source.tokens.astype(np.int64), counts.source.bounds
+    cut = make_tokenizer("words").cut
+    place = {word: row for row, word in enumerate(counts.words)}
+    texts_read = pyarrow.parquet.read_table(file)["text"].to_pylist()
+    assert tokens.tolist() == [place.get(word, -1) for text in texts_read for word in cut(text)]
+    document = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+    table = np.zeros(2000 * 2000, dtype=np.int64)
+    for apart in (1, 2):
+        left, right = tokens[:-apart], tokens[apart:]
+        kept = (left >= 0) & (right >= 0) & (document[:-apart] == document[apart:])
+        for word, context in ((left, right), (right, left)):
+            table += np.bincount(word[kept] * 2000 + context[kept], minlength=2000 * 2000)
+    counted = np.zeros_like(table)
+    row = np.repeat(np.arange(2000), np.diff(counts.by_word.indptr))
+    counted[row * 2000 + counts.by_word.other] = counts.by_word.n_pos
+    np.testing.assert_array_equal(counted, table)
 
 
 def test_windows_do_not_cross_documents_and_keep_the_place_of_unknown_words():

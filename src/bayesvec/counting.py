@@ -10,8 +10,9 @@ from bayesvec import __version__
 from bayesvec.corpus import TokenStream, VocabularyOptions, encode, number_lists, read_words, tokenize
 from bayesvec.counts import PairCounts
 from bayesvec.errors import InputError, OptionError
+from bayesvec.holdout import split_documents
 from bayesvec.memory import parse_memory
-from bayesvec.pairs import PairOptions, count_corpus, split_documents
+from bayesvec.pairs import PairOptions, count_corpus
 from bayesvec.pipeline import check_threads
 from bayesvec.reading import read_blocks, row_blocks
 from bayesvec.sources import ReadOptions, Source, find_sources
