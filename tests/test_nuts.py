@@ -14,7 +14,7 @@ from bayesvec.identify import Anchors
 from bayesvec.model import Model
 from bayesvec.parallel import Threads
 from bayesvec.priors import Prior, RowPrior, spherical
-from bayesvec.samplers import nuts
+from bayesvec.samplers import nuts, target
 from bayesvec.worlds import simulate
 from evidence import agrees
 
@@ -38,10 +38,10 @@ def test_density_and_gradient_are_the_models(anchors):
     prior = Prior(
         RowPrior(generator.uniform(1, 3, (6, 1)), 0.3), RowPrior([[2.0, 5.0]], generator.normal(size=(8, 2)))
     )
-    target = nuts.Target(counts, prior, 2, anchors=anchors)
-    function = target.function()
-    function(np.full(target.num_parameters, 7.0))  # what an earlier call left behind must not matter
-    theta = target.start(1, 0)
+    flat = target.Target(counts, prior, 2, anchors=anchors)
+    function = flat.function()
+    function(np.full(flat.num_parameters, 7.0))  # what an earlier call left behind must not matter
+    theta = flat.start(1, 0)
     rho, alpha = np.zeros((6, 2)), np.zeros((8, 2))
     if anchors is not None:
         alpha[anchors.rows] = anchors.values
@@ -168,7 +168,7 @@ def test_a_sampler_that_breaks_down_is_an_error_of_ours(monkeypatch):
     def broken(theta, data, work, gradient):
         return np.nan
 
-    monkeypatch.setattr(nuts, "log_posterior", broken)
+    monkeypatch.setattr(target, "log_posterior", broken)
     with pytest.raises(NumericalError, match="NUTS broke down in chain 0"):
         draw(chains=1)
 

@@ -23,15 +23,12 @@ from bayesvec.counts import PairCounts
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.identify import Anchors
 from bayesvec.kernels import rng
-from bayesvec.kernels.compiled import compiled
-from bayesvec.kernels.density import combine_rows, gradient_rows
 from bayesvec.parallel import Threads
 from bayesvec.priors import Prior
+from bayesvec.samplers.target import Target
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 WAIT_SECONDS = 0.2  # between two reports
 
@@ -86,170 +83,6 @@ class Info(NamedTuple):
     step_size: float
     acceptance_rate: float
     gradients: float  # evaluations of the gradient
-
-
-class Data(NamedTuple):
-    """What the log posterior is a function of beside the parameters."""
-
-    by_word_indptr: Int64
-    by_word_other: Int32
-    n_pos: Int32
-    n_neg: Int32
-    by_context_indptr: Int64
-    by_context_other: Int32
-    permutation: Int64
-    free: Int64  # context rows that are parameters
-    rho_precision: Float64  # (R, K)
-    rho_mean: Float64
-    alpha_precision: Float64  # (C, K)
-    alpha_mean: Float64
-    constant: float  # of the prior
-
-
-class Scratch(NamedTuple):
-    """Arrays of one chain that are written anew at each evaluation (but for the anchors in alpha)."""
-
-    rho: Float64
-    alpha: Float64
-    to_rho: Float64
-    to_alpha: Float64
-    value: Float64  # (R,)
-    residual: Float64  # (distinct pairs,)
-
-
-@compiled
-def log_posterior(theta: Float64, data: Data, work: Scratch, gradient: Float64) -> float:
-    """Return the log posterior at ``theta`` (rho row by row, then the free rows of alpha) and its gradient."""
-    num_rows, dim = work.rho.shape
-    split = num_rows * dim
-    for w in range(num_rows):
-        for k in range(dim):
-            work.rho[w, k] = theta[w * dim + k]
-    for i in range(len(data.free)):
-        for k in range(dim):
-            work.alpha[data.free[i], k] = theta[split + i * dim + k]
-    gradient_rows(
-        0,
-        num_rows,
-        data.by_word_indptr,
-        data.by_word_other,
-        data.n_pos,
-        data.n_neg,
-        work.rho,
-        work.alpha,
-        work.value,
-        work.residual,
-        work.to_rho,
-    )
-    work.to_alpha[:] = 0.0
-    combine_rows(
-        0,
-        len(work.alpha),
-        data.by_context_indptr,
-        data.by_context_other,
-        data.permutation,
-        work.residual,
-        work.rho,
-        work.to_alpha,
-    )
-    distance = 0.0
-    for w in range(num_rows):
-        for k in range(dim):
-            gap = work.rho[w, k] - data.rho_mean[w, k]
-            pull = data.rho_precision[w, k] * gap
-            distance += pull * gap
-            gradient[w * dim + k] = work.to_rho[w, k] - pull
-    for i in range(len(data.free)):
-        v = data.free[i]
-        for k in range(dim):
-            gap = work.alpha[v, k] - data.alpha_mean[v, k]
-            pull = data.alpha_precision[v, k] * gap
-            distance += pull * gap
-            gradient[split + i * dim + k] = work.to_alpha[v, k] - pull
-    total: float = data.constant + work.value.sum() - 0.5 * distance
-    return total
-
-
-class Target:
-    """The log posterior as a function of one vector of free parameters.
-
-    Parameters
-    ----------
-    counts : PairCounts
-        The data.
-    prior : Prior
-        Gaussian over the rows of either side.
-    dim : int
-        Number of axes, K.
-    anchors : Anchors, optional
-        Context rows that are no parameters.
-    """
-
-    def __init__(self, counts: PairCounts, prior: Prior, dim: int, *, anchors: Anchors | None = None) -> None:
-        self.shapes = (counts.num_words, dim), (counts.num_contexts, dim)
-        self.num_pairs = counts.num_pairs
-        self.anchors = anchors
-        free = np.ones(counts.num_contexts, dtype=bool)
-        at_mean = [
-            _table(side.mean, shape)
-            for side, shape in zip((prior.rho, prior.alpha), self.shapes, strict=True)
-        ]
-        if anchors is not None:
-            free[anchors.rows] = False
-            at_mean[1][anchors.rows] = anchors.values  # their share of the prior is a constant
-        words, contexts = counts.by_word, counts.by_context
-        self.data = Data(
-            words.indptr,
-            words.other,
-            words.n_pos,
-            words.n_neg,
-            contexts.indptr,
-            contexts.other,
-            counts.permutation,
-            np.flatnonzero(free),
-            _table(prior.rho.precision, self.shapes[0]),
-            _table(prior.rho.mean, self.shapes[0]),
-            _table(prior.alpha.precision, self.shapes[1]),
-            _table(prior.alpha.mean, self.shapes[1]),
-            prior.log_density(*at_mean),
-        )
-        self.num_parameters = (counts.num_words + len(self.data.free)) * dim
-
-    def function(self) -> Callable[[Float64], tuple[float, Float64]]:
-        """Return the log posterior with its gradient, on scratch arrays of its own: one for each thread."""
-        (num_words, dim), (num_contexts, _) = self.shapes
-        work = Scratch(
-            np.empty((num_words, dim)),
-            np.empty((num_contexts, dim)),
-            np.empty((num_words, dim)),
-            np.empty((num_contexts, dim)),
-            np.empty(num_words),
-            np.empty(self.num_pairs),
-        )
-        if self.anchors is not None:
-            work.alpha[self.anchors.rows] = self.anchors.values
-        data, size = self.data, self.num_parameters
-
-        def evaluate(theta: Float64) -> tuple[float, Float64]:
-            gradient = np.empty(size)
-            return log_posterior(theta, data, work, gradient), gradient
-
-        return evaluate
-
-    def start(self, seed: int, chain: int) -> Float64:
-        """Return where a chain begins: N(0, 1/K), drawn for this chain."""
-        theta = np.empty(self.num_parameters)
-        rng.fill_normals(rng.make_key(seed, rng.START, chain=chain), 0, 0, theta)
-        return np.asarray(theta / np.sqrt(self.shapes[0][1]))
-
-    def unpack(self, theta: Float64, rho: Float32, alpha: Float32) -> None:
-        """Write the rows of ``theta`` to ``rho`` and ``alpha``; anchors are left as they are."""
-        rho[:] = theta[: rho.size].reshape(rho.shape)
-        alpha[self.data.free] = theta[rho.size :].reshape(-1, alpha.shape[1])
-
-
-def _table(values: Float64, shape: tuple[int, int]) -> Float64:
-    return np.broadcast_to(values, shape).copy()
 
 
 class _Chain:
