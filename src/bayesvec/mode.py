@@ -112,7 +112,7 @@ def find_map(
     callback : callable, optional
         Called as ``callback(iteration, log_posterior, scaled_gradient)`` after each iteration.
     """
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     began = time.perf_counter()
     workers = Threads(default_threads() if threads is None else threads)

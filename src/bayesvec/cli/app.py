@@ -8,6 +8,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # help as plain text: square brackets mean what they say
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
