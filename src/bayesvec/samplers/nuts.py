@@ -21,16 +21,18 @@ import numpy.typing as npt
 
 from bayesvec.counts import PairCounts
 from bayesvec.errors import NumericalError, OptionError
-from bayesvec.identify import Anchors
+from bayesvec.identify import Anchors, to_gauge
 from bayesvec.kernels import rng
+from bayesvec.mode import find_map
 from bayesvec.parallel import Threads
 from bayesvec.priors import Prior
+from bayesvec.samplers.state import State
 from bayesvec.samplers.target import Target
 
-Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 WAIT_SECONDS = 0.2  # between two reports
+START_ITERATIONS = 100  # of the MAP, enough for a start
 
 # Names of a draw's statistics, ours and nutpie's.
 STATISTICS = {
@@ -67,13 +69,6 @@ class Options:
             raise _missing()
 
 
-class State(NamedTuple):
-    """One draw."""
-
-    rho: Float32  # (R, K)
-    alpha: Float32  # (C, K)
-
-
 class Info(NamedTuple):
     """What a draw tells of itself."""
 
@@ -96,9 +91,8 @@ class _Chain:
         self.seen = 0
         self.sampler: Any = None
 
-    def begin(self, nutpie: Any, *, options: Options, seed: int, draws: int) -> None:
-        """Start sampling on a thread of nutpie's."""
-        first = self.target.start(seed, self.chain)
+    def begin(self, nutpie: Any, first: Float64, *, options: Options, seed: int) -> None:
+        """Start sampling at ``first`` on a thread of nutpie's."""
         model = nutpie.compiled_pyfunc.from_pyfunc(
             self.target.num_parameters,
             make_logp_fn=self.target.function,
@@ -111,7 +105,7 @@ class _Chain:
         word, _ = rng.bits(rng.make_key(seed, rng.APPROXIMATION, chain=self.chain), 0, 0)
         self.sampler = nutpie.sample(
             model,
-            draws=draws,
+            draws=len(self.rho),
             tune=self.warmup,
             chains=1,
             cores=1,
@@ -168,7 +162,7 @@ def approximate(
     draws: int,
     warmup: int,
     threads: int,
-    report: Callable[[str], object] = lambda text: None,
+    report: Callable[[str], None] = lambda text: None,
 ) -> dict[str, npt.NDArray[Any]]:
     """Run all chains to their end and return their draws.
 
@@ -206,7 +200,8 @@ def approximate(
         )
     nutpie = _nutpie()
     target = Target(counts, prior, dim, anchors=anchors)
-    target.function()(target.start(seed, 0))  # compiles before there are threads
+    around = _near_mode(counts, prior, dim, anchors=anchors, seed=seed, threads=threads, report=report)
+    target.function()(target.start(seed, 0, around))  # compiles before there are threads
     kept: dict[str, npt.NDArray[Any]] = {
         name: np.empty((chains, draws, *shape), dtype=np.float32)
         for name, shape in zip(("rho", "alpha"), target.shapes, strict=True)
@@ -214,15 +209,47 @@ def approximate(
     if anchors is not None:
         kept["alpha"][:, :, anchors.rows] = anchors.values
     kept |= {name: np.empty((chains, draws)) for name in STATISTICS}
-    everyone = [_Chain(target, kept, chain, warmup) for chain in range(chains)]
-    _run(
-        everyone,
-        kept,
-        lambda chain: chain.begin(nutpie, options=options, seed=seed, draws=draws),
-        threads,
-        report,
-    )
+
+    def begin(chain: _Chain) -> None:
+        chain.begin(nutpie, target.start(seed, chain.chain, around), options=options, seed=seed)
+
+    _run([_Chain(target, kept, chain, warmup) for chain in range(chains)], kept, begin, threads, report)
     return kept
+
+
+def _near_mode(
+    counts: PairCounts,
+    prior: Prior,
+    dim: int,
+    *,
+    anchors: Anchors | None,
+    seed: int,
+    threads: int,
+    report: Callable[[str], None],
+) -> tuple[Float64, Float64] | None:
+    """Return a place near the MAP, in the gauge of the anchors; None where the data give no direction.
+
+    With anchors the posterior has minor modes, in which an anchor is on the wrong side of the other contexts;
+    chains from anywhere would be caught in them.
+    """
+    found = find_map(
+        counts,
+        prior,
+        dim,
+        seed=seed,
+        max_iterations=START_ITERATIONS,
+        threads=threads,
+        callback=lambda number, value, _: report(f"looking for a start: log posterior {value:.1f}"),
+    )
+    if found.is_zero:
+        return None
+    if anchors is None:
+        return found.rho, found.alpha
+    try:
+        rho, alpha = to_gauge(found.rho, found.alpha, anchors)
+    except OptionError:  # the MAP spans fewer directions than the anchors
+        return None
+    return np.asarray(rho, dtype=np.float64), np.asarray(alpha, dtype=np.float64)
 
 
 def _run(
@@ -230,12 +257,13 @@ def _run(
     kept: dict[str, npt.NDArray[Any]],
     begin: Callable[[_Chain], None],
     threads: int,
-    report: Callable[[str], object],
+    report: Callable[[str], None],
 ) -> None:
     """Run the chains, ``threads`` at a time, and keep their statistics."""
     waiting, running = list(chains), list[_Chain]()
     total = sum(chain.warmup + len(chain.rho) for chain in chains)
     try:
+        report(f"NUTS: {len(chains)} chains")
         while waiting or running:
             while waiting and len(running) < threads:
                 running.append(waiting.pop(0))

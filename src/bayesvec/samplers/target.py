@@ -22,6 +22,8 @@ Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 
+JITTER = 0.5  # spread of the starts around a place, in units of its entries' root mean square
+
 
 class Data(NamedTuple):
     """What the log posterior is a function of beside the parameters."""
@@ -171,11 +173,14 @@ class Target:
 
         return evaluate
 
-    def start(self, seed: int, chain: int) -> Float64:
-        """Return where a chain begins: N(0, 1/K), drawn for this chain."""
+    def start(self, seed: int, chain: int, around: tuple[Float64, Float64] | None = None) -> Float64:
+        """Return where a chain begins, with noise of its own: near ``around``, or N(0, 1/K) without it."""
         theta = np.empty(self.num_parameters)
-        rng.fill_normals(rng.make_key(seed, rng.START, chain=chain), 0, 0, theta)
-        return np.asarray(theta / np.sqrt(self.shapes[0][1]))
+        rng.fill_normals(rng.make_key(seed, rng.START, chain=chain, sweep=2), 0, 0, theta)
+        if around is None:
+            return np.asarray(theta / np.sqrt(self.shapes[0][1]))
+        sides = np.concatenate([around[0].ravel(), around[1][self.data.free].ravel()])
+        return np.asarray(sides + JITTER * np.sqrt(np.mean(sides**2)) * theta)
 
     def unpack(self, theta: Float64, rho: Float32, alpha: Float32) -> None:
         """Write the rows of ``theta`` to ``rho`` and ``alpha``; anchors are left as they are."""
