@@ -54,8 +54,11 @@ class Estimate:
         return float(self.draws.std(ddof=1)) if self.draws.size > 1 else math.nan
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Return the equal-tailed interval that holds the number with probability ``level``."""
-        low, high = np.quantile(self.draws, tails(level))
+        """Return the equal-tailed interval that holds the number with probability ``level``.
+
+        It is NaN for a single draw, such as a MAP: one point says nothing of how sure it is.
+        """
+        low, high = np.quantile(self.draws, tails(level)) if self.draws.size > 1 else (math.nan, math.nan)
         return float(low), float(high)
 
     def probability_above(self, threshold: float) -> float:
@@ -104,6 +107,8 @@ class Estimate:
     def sentence(self, level: float = LEVEL) -> str:
         """Return the estimate as one line of text, with the interval of ``level``."""
         low, high = self.interval(level)
+        if self.draws.size == 1:
+            return f"{self.label} = {self.mean:.3g}, one point: no interval"
         value, low_text, high_text = formatted([self.mean, low, high], self.sd)
         rhat = "n/a" if math.isnan(self.rhat) else f"{self.rhat:.2f}"
         ess = "n/a" if math.isnan(self.ess) else f"{self.ess:.0f}"

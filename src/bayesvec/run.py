@@ -1,14 +1,17 @@
 """The only loop: chains side by side or one after another, warm-up, thinning, checkpoints, going on.
 
-A sampler is a module with ``Options``, ``State`` (a NamedTuple with rho and alpha), ``Info`` (a NamedTuple of
-numbers), ``prepare``, ``start`` and ``sweep``. The state after a sweep is a function of the state before and
-the sweep's number, so a chain that goes on from a checkpoint draws what it would have drawn.
+A method is a module with ``Options``, ``State`` (a NamedTuple with rho and alpha), ``Info`` (a NamedTuple of
+numbers), ``prepare``, ``start`` and ``sweep``, and a line in `METHODS`. The state after a sweep is a function
+of the state before and the sweep's number, so a chain that goes on from a checkpoint draws what it would have
+drawn. A method that does its long work once has ``approximate`` too, and may have ``summary`` (what to tell
+the user of it), ``INDEPENDENT`` (draws are of an approximation) and ``POINT`` (there is one draw).
 """
 
 import errno
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -17,7 +20,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from bayesvec import files, folder
 from bayesvec.begin import prior_arrays, prior_fingerprint
@@ -26,6 +29,7 @@ from bayesvec.counts import PairCounts
 from bayesvec.display import ChainProgress, show
 from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.folder import Run
+from bayesvec.outcome import add_seconds, check_extendable
 from bayesvec.parallel import default_threads
 from bayesvec.settings import Settings, method_options
 
@@ -141,7 +145,7 @@ def fit(
     if resume and folder.exists(path):
         return go_on(path, wanted=settings.as_dict(), counts=data, threads=threads, progress=progress)
     with _clear_errors(path):
-        run = folder.create(path, settings, data, stats=_module(method).Info._fields, force=force)
+        run = folder.create(path, settings, data, stats=find_method(method).Info._fields, force=force)
         try:
             if prior is not None:
                 files.write(run.state_file("prior"), files.array_parts(prior_arrays(prior)))
@@ -172,7 +176,7 @@ def make_settings(
     usual = {"inner_steps": 1, "restart": False, "orbit": True}
     asked = {"inner_steps": inner_steps, "restart": restart, "orbit": orbit}
     given = {name: value for name, value in asked.items() if value != usual[name]} | dict(options or {})
-    module = _module(method)
+    module = find_method(method)
     if getattr(module, "POINT", False):  # an estimate, not a distribution: there is one draw to take
         others |= {"chains": 1, "draws": 1, "warmup": 0, "thin": 1}
     return Settings(
@@ -216,7 +220,9 @@ def go_on(
             run.check_settings(expected)
             if counts is not None:
                 run.check_counts(_counts(counts))
-            run.extend(expected.get("draws", 0))
+            module, draws = find_method(run.settings.method), expected.get("draws", 0)
+            check_extendable(run.path, module, run.settings.method, run.settings.draws, draws)
+            run.extend(draws)
             return _finish(run, run.load_counts(), threads=threads, progress=progress)
         finally:
             run.lock.close()
@@ -228,14 +234,18 @@ def _finish(run: Run, counts: PairCounts, *, threads: int | None, progress: bool
 
     total = _num_threads(threads)
     settings = run.settings
-    module = _module(settings.method)
-    # More BLAS threads inside the threads over rows only get into each other's way, and change the last bits.
+    module = find_method(settings.method)
     chains = [ChainProgress(chain, settings) for chain in range(settings.chains)]
-    with threadpool_limits(limits=1, user_api="blas"):
-        work = Work(run, counts, module, threads=total, show=progress)
-        with _stop_on_signal(work.stop), show(settings, chains, enabled=progress) as display:
-            _run_chains(work, chains, display.update, total)
-            display.update(final=True)
+    began = time.perf_counter()
+    try:
+        # More BLAS threads inside those over rows only get into each other's way, and change the last bits.
+        with threadpool_limits(limits=1, user_api="blas"):
+            work = Work(run, counts, module, threads=total, show=progress)
+            with _stop_on_signal(work.stop), show(settings, chains, enabled=progress) as display:
+                _run_chains(work, chains, display.update, total)
+                display.update(final=True)
+    finally:
+        add_seconds(run.path, time.perf_counter() - began)
     if not all(chain.done for chain in chains):
         raise KeyboardInterrupt
     return open_posterior(run.path)
@@ -267,7 +277,8 @@ def _num_threads(threads: int | None) -> int:
     return threads or default_threads()
 
 
-def _module(method: str) -> ModuleType:
+def find_method(method: str) -> ModuleType:
+    """Return the module of a method by its name."""
     if method not in METHODS:
         raise OptionError(f"method is {method!r}; it must be one of {', '.join(METHODS)}")
     return import_module(METHODS[method])
