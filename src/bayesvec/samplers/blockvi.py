@@ -105,7 +105,7 @@ def approximate(
         triangle of U where U^T U is a row's precision; ``elbo``, the bound after every update of a side;
         ``converged``.
     """
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     options = options or Options()
     place = find_place(counts, prior, dim, anchors=anchors, seed=seed, threads=threads, report=report)
