@@ -114,7 +114,7 @@ def approximate(
     dict of str to ndarray
         The mode, the factor, and how well the mode was reached.
     """
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     check_size(counts.num_words, counts.num_contexts, dim)
     tell = report or (lambda _: None)
@@ -134,19 +134,22 @@ def approximate(
         slope = model.gradient(mode.rho, mode.alpha)
     space = Space(mode.rho, mode.alpha, prior, anchors)
     slope.alpha[space.fixed] = 0.0
+    reached = {
+        "log_posterior": mode.log_posterior,
+        "gradient_norm": np.sqrt(np.sum(slope.rho**2) + np.sum(slope.alpha**2)),
+        "distance": mode.distance,
+        "iterations": found.iterations,
+        "newton_steps": mode.steps,
+        "free_parameters": space.num_free,
+        "rotations": space.num_flat,
+    }
     return {
         "rho": mode.rho,
         "alpha": mode.alpha,
         "factor_word": mode.solver.word,
         "factor_mixed": mode.solver.mixed,
         "factor_context": mode.solver.context,
-        "log_posterior": np.float64(mode.log_posterior),
-        "gradient_norm": np.sqrt(np.sum(slope.rho**2) + np.sum(slope.alpha**2)),
-        "distance": np.float64(mode.distance),
-        "iterations": np.int64(found.iterations),
-        "newton_steps": np.int64(mode.steps),
-        "free_parameters": np.int64(space.num_free),
-        "rotations": np.int64(space.num_flat),
+        **{name: np.asarray(value) for name, value in reached.items()},
     }
 
 
@@ -172,8 +175,13 @@ def prepare(
         approximation = approximate(counts, prior, dim, options=options, anchors=anchors)
     rho, alpha = approximation["rho"], approximation["alpha"]
     space = Space(rho, alpha, prior, anchors)
-    parts = (approximation[f"factor_{part}"] for part in ("word", "mixed", "context"))
-    factor = Factor(*parts, np.flatnonzero(~space.fixed), len(alpha))
+    factor = Factor(
+        word=approximation["factor_word"],
+        mixed=approximation["factor_mixed"],
+        context=approximation["factor_context"],
+        free=np.flatnonzero(~space.fixed),
+        num_contexts=len(alpha),
+    )
     return Problem(Model(counts, prior), rho, alpha, factor, space)
 
 
@@ -224,8 +232,7 @@ def sweep(
 
 def summary(approximation: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
     """Return how well the mode was reached, as plain numbers."""
-    names = ("log_posterior", "gradient_norm", "distance", "iterations", "newton_steps")
-    return {name: approximation[name].item() for name in (*names, "free_parameters", "rotations")}
+    return {name: value.item() for name, value in approximation.items() if value.ndim == 0}
 
 
 def _draw(problem: Problem, seed: int, chain: int, number: int) -> State:

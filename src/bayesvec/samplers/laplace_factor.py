@@ -38,7 +38,7 @@ class Factor(NamedTuple):
         from scipy.linalg import solve_triangular
 
         shape = d_rho.shape
-        z_rho = np.linalg.solve(self.word, d_rho[:, :, None])[:, :, 0]
+        z_rho = _solve(self.word, d_rho[:, :, None])[:, :, 0]
         right = d_alpha[self.free].ravel() - self.mixed.T @ z_rho.ravel()
         z_alpha = solve_triangular(self.context, right, lower=True)
         return self.whiten(z_rho, z_alpha.reshape(-1, shape[1]))
@@ -58,8 +58,7 @@ class Factor(NamedTuple):
         free = solve_triangular(self.context, z_alpha.ravel(), lower=True, trans="T")
         alpha[self.free] = free.reshape(-1, dim)
         right = z_rho - (self.mixed @ free).reshape(z_rho.shape)
-        rho: Float64 = np.linalg.solve(self.word.transpose(0, 2, 1), right[:, :, None])[:, :, 0]
-        return rho, alpha
+        return _solve(self.word.transpose(0, 2, 1), right[:, :, None])[:, :, 0], alpha
 
 
 def check_size(num_words: int, num_contexts: int, dim: int) -> None:
@@ -91,8 +90,8 @@ def factorise(curvature: Curvature, space: Space) -> Factor:
 
     rows, dim = curvature.rho.shape
     free = np.flatnonzero(~space.fixed)
-    word = np.linalg.cholesky(-curvature.rho_blocks())
-    mixed = np.linalg.solve(word, _mixed(curvature, free)).reshape(rows * dim, -1)
+    word = np.asarray(np.linalg.cholesky(-curvature.rho_blocks()), dtype=np.float64)
+    mixed = _solve(word, _mixed(curvature, free)).reshape(rows * dim, -1)
     schur = -(mixed.T @ mixed)
     blocks = schur.reshape(len(free), dim, len(free), dim)
     each = np.arange(len(free))
@@ -105,7 +104,7 @@ def factorise(curvature: Curvature, space: Space) -> Factor:
     try:
         context = cholesky(schur, lower=True)
     except np.linalg.LinAlgError:
-        raise _error(curvature, word, mixed, schur, free) from None
+        raise _error(curvature, space, word, mixed, schur) from None
     return Factor(word, mixed, context, free, len(curvature.alpha))
 
 
@@ -122,14 +121,16 @@ def _mixed(curvature: Curvature, free: npt.NDArray[np.int64]) -> Float64:
     return mixed.reshape(rows, dim, -1)
 
 
-def _error(
-    curvature: Curvature, word: Float64, mixed: Float64, schur: Float64, free: npt.NDArray[np.int64]
-) -> Exception:
+def _solve(blocks: Float64, right: Float64) -> Float64:
+    return np.asarray(np.linalg.solve(blocks, right), dtype=np.float64)
+
+
+def _error(curvature: Curvature, space: Space, word: Float64, mixed: Float64, schur: Float64) -> Exception:
     """Name the direction: the lowest eigenvector of the Schur complement, with what rho does along it."""
     from scipy.linalg import eigh
 
     direction = eigh(schur, subset_by_index=[0, 0])[1][:, 0]
-    rho = -np.linalg.solve(word.transpose(0, 2, 1), (mixed @ direction).reshape(*curvature.rho.shape, 1))
+    rho = -_solve(word.transpose(0, 2, 1), (mixed @ direction).reshape(*curvature.rho.shape, 1))
     alpha = np.zeros_like(curvature.alpha)
-    alpha[free] = direction.reshape(-1, alpha.shape[1])
-    return indefinite(curvature, rho[:, :, 0], alpha)
+    alpha[~space.fixed] = direction.reshape(-1, alpha.shape[1])
+    return indefinite(curvature, space, rho[:, :, 0], alpha)

@@ -58,9 +58,9 @@ class Elimination:
         self.tolerance = tolerance
         self.max_iterations = max_iterations
         # K x K inverses, of precisions that a prior keeps away from zero: applied some hundred times each
-        self._word_inverse = np.linalg.inv(-curvature.rho_blocks())
+        self._word_inverse = _inverse(-curvature.rho_blocks())
         self._context = -curvature.alpha_blocks()
-        self._context_inverse = np.linalg.inv(self._context)
+        self._context_inverse = _inverse(self._context)
         self._by_word = curvature.residual, curvature.weight
         self._by_context = curvature.residual[counts.permutation], curvature.weight[counts.permutation]
         # held by the prior at the mode: alpha^T P alpha is the mean over both sides if it is not quite balanced
@@ -74,12 +74,24 @@ class Elimination:
     def solve(self, d_rho: Float64, d_alpha: Float64) -> tuple[Float64, Float64]:
         """Return the inverse of the negative Hessian times one direction."""
         right, shift = self.reduce(d_rho[:, None], d_alpha[:, None])
-        alpha = self.conjugate_gradients(right).x
+        x = self.complete(self.conjugate_gradients(right).x, shift)[:, 0]
+        return x[: len(d_rho)], x[len(d_rho) :]
+
+    def complete(self, alpha: Float64, shift: Float64) -> Float64:
+        r"""Return the solution over both sides stacked, with :math:`\rho = A^{-1} (b_\rho - C \alpha)`.
+
+        Parameters
+        ----------
+        alpha : ndarray
+            The contexts' solution.
+        shift : ndarray
+            What `reduce` returned beside their right-hand side.
+        """
         rho = shift - _times(self._word_inverse, self.to_words(alpha))
-        return self.space.project(rho[:, 0], alpha[:, 0])
+        return np.concatenate(self.space.project(rho, alpha))
 
     def reduce(self, b_rho: Float64, b_alpha: Float64) -> tuple[Float64, Float64]:
-        r"""Return :math:`b_\alpha - C^\top A^{-1} b_\rho`, the contexts' right-hand side, and :math:`A^{-1} b_\rho`."""
+        r"""Return the contexts' right side :math:`b_\alpha - C^\top A^{-1} b_\rho`, and :math:`A^{-1} b_\rho`."""
         shift = _times(self._word_inverse, b_rho)
         return self.space.project_contexts(b_alpha - self.to_contexts(shift)), shift
 
@@ -162,7 +174,7 @@ class Elimination:
         worst = int(np.argmin(np.where(active, bend, np.inf)))
         alpha = np.ascontiguousarray(direction[:, worst : worst + 1])
         rho = -_times(self._word_inverse, self.to_words(alpha))
-        raise indefinite(self.curvature, rho[:, 0], alpha[:, 0])
+        raise indefinite(self.curvature, self.space, rho[:, 0], alpha[:, 0])
 
     def _mixed(
         self,
@@ -179,6 +191,10 @@ class Elimination:
             threads.chunks(np.diff(side.indptr) + 1),
         )
         return out
+
+
+def _inverse(blocks: Float64) -> Float64:
+    return np.asarray(np.linalg.inv(blocks), dtype=np.float64)
 
 
 def _times(blocks: Float64, direction: Float64) -> Float64:

@@ -23,6 +23,7 @@ RANK_TOLERANCE = 1e-12  # of the largest squared singular value, below which an 
 NEWTON_STEPS = 30
 NEWTON_TOLERANCE = 1e-6  # posterior standard deviations that the place may be off the mode
 HALVINGS = 30
+LANCZOS_RESTARTS = 20
 ROUNDING = 1e-13  # of the log posterior, by which it may seem to fall
 
 
@@ -60,18 +61,23 @@ class Space:
         return int(self.rho.size + np.count_nonzero(~self.fixed) * self.alpha.shape[1])
 
     def project(self, d_rho: Float64, d_alpha: Float64) -> tuple[Float64, Float64]:
-        """Return the part of a direction that is free."""
+        """Return the part of directions that is free, given as (rows, K) or (rows, S, K)."""
         if self.turns:
             stacked = np.concatenate([d_rho, d_alpha])
             stacked -= self._both.nearest(stacked)
             return stacked[: len(d_rho)], stacked[len(d_rho) :]
-        return d_rho, np.where(self.fixed[:, None], 0.0, d_alpha)
+        return d_rho, self._unanchored(d_alpha)
 
     def project_contexts(self, direction: Float64) -> Float64:
         """Return directions of the contexts (num_contexts, S, K) less anchors and rotations of alpha alone."""
         if self.turns:
             return direction - self._contexts.nearest(direction)
-        return np.where(self.fixed[:, None, None], 0.0, direction)
+        return self._unanchored(direction)
+
+    def _unanchored(self, direction: Float64) -> Float64:
+        out = direction.copy()
+        out[self.fixed] = 0.0
+        return out
 
     def context_rotations(self) -> Float64:
         """Return the alpha part of every rotation, (rotations, num_contexts, K), not normalised."""
@@ -138,9 +144,8 @@ def reach_mode(
 ) -> Mode[S]:
     r"""Go the last steps to the mode by Newton's method, where the Hessian is wanted.
 
-    The gradient has no part along a rotation, so the steps need no projection. The distance left is
-    :math:`\sqrt{g^\top H^{-1} g}`: that of the mode of the quadratic, in standard deviations of the Laplace
-    approximation along that line.
+    The distance left is :math:`\sqrt{g^\top H^{-1} g}` with the gradient g: that to the mode of the quadratic,
+    in standard deviations of the Laplace approximation along that line.
 
     Parameters
     ----------
@@ -162,7 +167,7 @@ def reach_mode(
         space = Space(rho, alpha, model.prior, anchors)
         slope[1][space.fixed] = 0.0
         solver = make_solver(model.curvature(rho, alpha), space)
-        move = solver.solve(*slope)
+        move = space.project(*solver.solve(*slope))
         gain = sum(float(np.vdot(g, d)) for g, d in zip(slope, move, strict=True))
         distance = np.sqrt(max(gain, 0.0))
         if distance < NEWTON_TOLERANCE:
@@ -190,22 +195,23 @@ def _line_search(
     )
 
 
-def indefinite(curvature: Curvature, d_rho: Float64, d_alpha: Float64) -> NumericalError:
+def indefinite(curvature: Curvature, space: Space, d_rho: Float64, d_alpha: Float64) -> NumericalError:
     """Return the error for a Hessian that is not definite, which names the direction at fault.
 
     Parameters
     ----------
     curvature : Curvature
         The Hessian.
+    space : Space
+        What is free.
     d_rho, d_alpha : ndarray
         A free direction along which the log posterior does not fall.
     """
-    names = curvature.model.counts
-    size = np.sqrt(np.sum(d_rho**2) + np.sum(d_alpha**2))
-    products = curvature.product(d_rho, d_alpha)
-    bend = -(np.vdot(d_rho, products[0]) + np.vdot(d_alpha, products[1])) / size**2
-    word = names.words[int(np.argmax(np.sum(d_rho**2, axis=1)))]
-    context = names.contexts[int(np.argmax(np.sum(d_alpha**2, axis=1)))]
+    names, split = curvature.model.counts, len(d_rho)
+    bend, direction = _lowest(curvature, space, np.concatenate([d_rho, d_alpha]))
+    length = np.sum(direction**2, axis=1)
+    word = names.words[int(np.argmax(length[:split]))]
+    context = names.contexts[int(np.argmax(length[split:]))]
     return NumericalError(
         f"the negative Hessian is not positive definite: it is {bend:.3g} along a direction that moves the word "
         f"{word!r} and the context {context!r} the most, so this place is no mode with a Gaussian shape; "
@@ -213,3 +219,23 @@ def indefinite(curvature: Curvature, d_rho: Float64, d_alpha: Float64) -> Numeri
         "smaller dim, or use method='gibbs'",
         word=word,
     )
+
+
+def _lowest(curvature: Curvature, space: Space, direction: Float64) -> tuple[float, Float64]:
+    """Return the lowest eigenvalue and its direction, nearly, by Lanczos' method from a direction (rows, K)."""
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+    shape, split = direction.shape, len(curvature.rho)
+
+    def product(flat: Float64) -> Float64:
+        rows = np.concatenate(space.project(*np.split(flat.reshape(shape), [split])))
+        moved = curvature.product(*np.split(rows, [split]))
+        return -np.concatenate(space.project(*moved)).ravel()
+
+    operator = LinearOperator((direction.size, direction.size), matvec=product, dtype=np.float64)
+    start = direction.ravel()
+    try:
+        values, vectors = eigsh(operator, k=1, which="SA", v0=start, tol=1e-2, maxiter=LANCZOS_RESTARTS)
+    except ArpackNoConvergence:  # what was given is such a direction too, if not the lowest
+        return float(start @ product(start) / (start @ start)), direction
+    return float(values[0]), vectors[:, 0].reshape(shape)
