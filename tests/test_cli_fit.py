@@ -245,3 +245,46 @@ def test_names_of_runs():
         (["*.txt"], "text.run"),
     ):
         assert str(_Data(texts, None, {}, None, False).default_out()) == name
+
+
+def test_options_of_a_method(counts, command):
+    arguments = ("--counts", counts, "--dim", 2, "--prior-precision", 0.5, "--method", "map")
+    options = ("--option", "starts=3", "--option", "tolerance=1e-3")
+    status, out, err = command("fit", *arguments, *options)
+    assert status == 0, err
+    kept = {"starts": 3, "tolerance": 1e-3, "max_iterations": 5000}
+    assert open_draws("counts.run").manifest["settings"]["options"] == kept
+    assert "converged, iterations" in out
+    assert "gradient norm" in out
+    status, _, err = command("fit", "--resume", "--out", "counts.run", "--option", "starts=3", "--quiet")
+    assert (status, err) == (0, "")
+    status, _, err = command("fit", "--resume", "--out", "counts.run", "--option", "starts=4", "--quiet")
+    assert status == 2
+    assert "starts is 3 there and 4 here" in err
+    status, _, err = command("fit", "--resume", "--out", "counts.run", "--draws", 9, "--quiet")
+    assert status == 2
+    assert "one point (map): there are no more draws to take" in err
+
+
+def test_gibbs_options_have_two_spellings(counts, command):
+    command("fit", "--counts", counts, *SMALL, "--option", "inner-steps=2", "--option", "orbit=no", "--quiet")
+    settings = open_draws("counts.run").manifest["settings"]
+    assert settings["options"] == {"inner_steps": 2, "restart": False, "orbit": False}
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("starts", "option 'starts' has no value; write it as name=value, such as starts=3"),
+        ("colour=red", "method map has no option colour; it has starts, tolerance, max_iterations"),
+        ("starts=many", "option starts is 'many'; it must be a whole number"),
+        ("starts=1.5", "option starts is '1.5'; it must be a whole number"),
+        ("starts=0", "starts is 0 and max_iterations 5000; both must be 1 or more"),
+        ("tolerance=x", "option tolerance is 'x'; it must be a number"),
+    ],
+)
+def test_wrong_options_of_a_method(counts, command, option, message):
+    status, out, err = command("fit", "--counts", counts, "--method", "map", "--option", option)
+    assert (status, out) == (2, "")
+    assert err == f"bayesvec: {message}\n"
+    assert not os.path.exists("counts.run")

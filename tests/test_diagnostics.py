@@ -263,8 +263,99 @@ def test_constants_are_never_long_enough():
 def test_too_few_draws_and_a_map():
     draws = ar_draws(0.0, draws=2)
     assert "2 draws of each chain are too few" in check(draws).verdict
-    draws.manifest["settings"]["method"] = "map"
-    assert check(draws).ok
+
+
+def with_outcome(folder, draws, **outcome):
+    """Give draws a run folder in which a method has told of its long work."""
+    from bayesvec import files
+
+    (folder / "state").mkdir()
+    files.write_json(folder / "state" / "outcome.json", outcome)
+    draws.path = folder
+    return draws
+
+
+def test_a_map_is_one_point(tmp_path):
+    draws = FakeDraws(np.ones((1, 1, 3, 2)), np.ones((1, 1, 3, 2)), settings={"method": "map"})
+    summary = {"converged": True, "iterations": 7, "gradient_norm": 1.5e-4}
+    result = check(with_outcome(tmp_path, draws, kind="point", summary=summary))
+    assert result.ok
+    assert result.verdict == "nothing to check: map gives one point, without uncertainty"
+    assert str(result).splitlines()[:2] == [
+        "1 chain of 1 draw",
+        "converged, iterations 7, gradient norm 0.00015",
+    ]
+
+
+def test_a_search_that_did_not_converge_is_told(tmp_path):
+    draws = FakeDraws(np.ones((1, 1, 3, 2)), settings={"method": "map"})
+    result = check(with_outcome(tmp_path, draws, kind="point", summary={"converged": False, "iterations": 9}))
+    assert not result.ok
+    assert result.verdict.startswith("not converged: not converged, iterations 9; begin a new run")
+
+
+def test_an_approximation_is_never_trusted_for_its_ess(tmp_path):
+    draws = ar_draws(0.0, draws=3000, settings={"method": "mfvi"})
+    assert check(draws).ok  # what R-hat and ESS say of independent draws
+    outcome = {"kind": "approximation", "summary": {"converged": True, "elbo": -12.0}, "caveat": "too narrow"}
+    result = check(with_outcome(tmp_path, draws, **outcome))
+    assert not result.ok
+    assert not result.diagnoses
+    for part in ("approximation (mfvi)", "R-hat and ESS say nothing", "too narrow", f"GIBBS_RUN {tmp_path}"):
+        assert part in result.verdict
+    assert "long enough" not in result.verdict
+    assert result.to_dict()["outcome"]["summary"] == {"converged": True, "elbo": -12.0}
+
+
+def test_divergences_are_told(tmp_path):
+    outcome = {"kind": "whole chains", "summary": {"divergences": 3}}
+    draws = with_outcome(tmp_path, ar_draws(0.0, settings={"method": "nuts"}), **outcome)
+    result = check(draws)
+    assert not result.ok
+    assert result.verdict.startswith("3 divergences: a part of the posterior may be missing")
+    assert "divergences 3" in str(result)
+
+
+def test_chains_drawn_in_one_go_are_begun_anew(tmp_path):
+    draws = ar_draws(0.9, draws=300, settings={"method": "nuts"})
+    verdict = check(with_outcome(tmp_path, draws, kind="whole chains", summary={"divergences": 0})).verdict
+    assert "begin a new run with --draws" in verdict
+    assert "--resume" not in verdict
+
+
+def test_parameters_are_checked_when_asked_and_anchors_not_counted():
+    draws = ar_draws(0.5, draws=200, settings={"identify": "fixed"})
+    draws.alpha[:, :, :4] = draws.alpha[:1, :1, :4]  # four anchors of nine contexts
+    plain = {diagnosis.kind for diagnosis in check(draws).diagnoses}
+    found = {each.kind: each for each in check(draws, parameters=True).diagnoses}
+    assert set(found) - plain == {"coordinates of rho", "coordinates of alpha"}
+    assert found["coordinates of rho"].count == 12 * 4
+    assert found["coordinates of alpha"].count == 5 * 4
+    ess = diagnostics.ess_bulk(draws.alpha[:, :, 4:].astype(np.float64)).ravel()
+    assert found["coordinates of alpha"].ess == pytest.approx(ess.min())
+    assert found["coordinates of alpha"].ess_median == pytest.approx(np.median(ess))
+    row, axis = divmod(int(np.argmin(ess)), 4)
+    assert found["coordinates of alpha"].worst == f"alpha(c{row + 4}, axis {axis})"
+
+
+def test_parameters_of_raw_draws_are_refused():
+    with pytest.raises(OptionError, match="rotated against each other"):
+        check(ar_draws(0.5, draws=50, settings={"identify": "none"}), parameters=True)
+
+
+def test_the_map_is_scored_beside_the_posterior(world, tmp_path):
+    draws, held = world
+    point = FakeDraws(draws.rho[:1, :1], draws.alpha[:1, :1], settings={"method": "map"})
+    with pytest.raises(OptionError, match="must be a run of method map"):
+        Posterior(draws).score(held, map=Posterior(FakeDraws(draws.rho, draws.alpha)))
+    with_outcome(tmp_path, point, kind="point")
+    score = Posterior(draws).score(held, map=Posterior(point))
+    expected = diagnostics.log_score(draws.rho[0, 0], draws.alpha[0, 0], held)
+    assert score.map == pytest.approx(expected, rel=1e-6)
+    assert score.posterior_mean == Posterior(draws).score(held).posterior_mean
+    assert f"MAP: {score.map:.6f}" in str(score)
+    alone = Posterior(point).score(held)
+    assert (alone.map, alone.posterior_mean, alone.predictive) == (score.map, None, None)
 
 
 def test_check_is_json():

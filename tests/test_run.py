@@ -361,3 +361,15 @@ def test_commits_as_it_goes(tmp_path, monkeypatch):
     )
     fake_fit(tmp_path / "run", chains=1)
     assert [sweep for _, sweep in seen] == list(range(36))
+
+
+@pytest.mark.parametrize("value", ["3", 1.5, True, None])
+def test_options_of_a_method_have_their_type(tmp_path, value):
+    with pytest.raises(OptionError, match=r"option fail_at is .*; it must be a whole number"):
+        fake_fit(tmp_path / "run", options={"fail_at": value})
+    assert not list(tmp_path.iterdir())
+
+
+def test_options_may_be_numpy_numbers(tmp_path):
+    there = fake_fit(tmp_path / "run", draws=2, options={"fail_at": np.int64(0), "step": 1}).draws
+    assert there.manifest["settings"]["options"] == {"delay": 0.0, "fail_at": 0, "step": 1.0}

@@ -15,7 +15,7 @@ from bayesvec.counts import PairCounts
 from bayesvec.folder import Run
 from bayesvec.identify import AnchorChoice, Anchors, choose_anchors
 from bayesvec.kernels import rng
-from bayesvec.outcome import Outcome, kind_of, write_outcome
+from bayesvec.outcome import write_outcome
 from bayesvec.priors import Prior, RowPrior, spherical
 from bayesvec.progress import progress
 
@@ -89,8 +89,7 @@ def find_approximation(
             threads=threads,
             report=lambda text: advance(1, text),
         )
-    told = module.summary(arrays) if hasattr(module, "summary") else {}
-    write_outcome(run.path, Outcome(kind_of(module), told))  # first: where the arrays are, it is there too
+    write_outcome(run.path, module, arrays)  # first: where the arrays are, it is there too
     files.write(path, files.array_parts(arrays))
     return arrays
 

@@ -1,8 +1,13 @@
-"""Is a run long enough? R-hat and ESS of cosines and co-occurrence probabilities, and a verdict in words."""
+"""Is a run long enough? R-hat and ESS of cosines and co-occurrence probabilities, and a verdict in words.
+
+They judge chains. Of a method that fits something else in the posterior's place they can say nothing: its
+draws are independent and may be wrong all the same.
+"""
 
 import math
 import shlex
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +15,9 @@ import numpy.typing as npt
 
 from bayesvec.convergence import FEWEST_DRAWS, ess_bulk, ess_tail, rhat
 from bayesvec.diagnostics import random_pairs
+from bayesvec.errors import OptionError
 from bayesvec.estimate import plain
+from bayesvec.outcome import APPROXIMATION, POINT, WHOLE_CHAINS, Outcome, read_outcome
 from bayesvec.streams import cosines, probabilities
 
 if TYPE_CHECKING:
@@ -65,13 +72,15 @@ class Check:
     Attributes
     ----------
     ok : bool
-        The answer.
+        The answer; False of an approximation, which the run itself cannot judge.
     verdict : str
         The answer in words, with what to do.
     diagnoses : tuple of Diagnosis
         The figures behind it.
     chains, draws : int
         What was looked at.
+    outcome : Outcome
+        What the method says of its long work.
     """
 
     ok: bool
@@ -79,26 +88,38 @@ class Check:
     diagnoses: tuple[Diagnosis, ...]
     chains: int
     draws: int
+    outcome: Outcome = field(default_factory=Outcome)
 
     def __str__(self) -> str:
-        head = f"{self.chains} chains of {self.draws} draws"
-        return "\n".join([head, *map(_line, self.diagnoses), self.verdict])
+        return "\n".join([*self.head(), *map(_line, self.diagnoses), self.verdict])
+
+    def head(self) -> list[str]:
+        """Return the lines that stand above the figures: sizes, and what the method says."""
+        size = f"{_many(self.chains, 'chain')} of {_many(self.draws, 'draw')}"
+        return [size, *([str(self.outcome)] if self.outcome.summary else [])]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, None where a figure is not to be had."""
         figures = asdict(self)
         figures["diagnoses"] = [plain(asdict(diagnosis)) for diagnosis in self.diagnoses]
+        figures["outcome"]["summary"] = plain(self.outcome.summary)
         return figures
 
 
-def check(draws: "Draws", *, pairs: int = 100, seed: int = 0) -> Check:
+def check(draws: "Draws", *, pairs: int = 100, seed: int = 0, parameters: bool = False) -> Check:
     """Check a run; see `Posterior.check`."""
-    found = tuple(_diagnoses(draws, pairs, seed)) if draws.num_draws >= FEWEST_DRAWS else ()
-    ok, verdict = _verdict(draws, found)
-    return Check(ok, verdict, found, draws.num_chains, draws.num_draws)
+    outcome = read_outcome(draws.path)
+    if outcome.kind in (POINT, APPROXIMATION):
+        found: tuple[Diagnosis, ...] = ()
+        ok, verdict = _verdict_of_fit(draws, outcome)
+    else:
+        enough = draws.num_draws >= FEWEST_DRAWS
+        found = tuple(_diagnoses(draws, pairs, seed, parameters=parameters)) if enough else ()
+        ok, verdict = _verdict(draws, found, outcome)
+    return Check(ok, verdict, found, draws.num_chains, draws.num_draws, outcome)
 
 
-def _diagnoses(draws: "Draws", pairs: int, seed: int) -> list[Diagnosis]:
+def _diagnoses(draws: "Draws", pairs: int, seed: int, *, parameters: bool) -> list[Diagnosis]:
     stored = draws.manifest["arrays"]
     found = []
     if "rho" in stored:
@@ -116,7 +137,25 @@ def _diagnoses(draws: "Draws", pairs: int, seed: int) -> list[Diagnosis]:
         found.append(diagnose("co-occurrence probabilities", probabilities(draws, first, second), labels))
     log_posterior = draws.stats("log_posterior")[:, :, None]
     found.append(diagnose("log posterior", log_posterior, ["log posterior"]))
+    if parameters:
+        found += _parameters(draws, pairs, seed)
     return [diagnosis for diagnosis in found if diagnosis.count]
+
+
+def _parameters(draws: "Draws", count: int, seed: int) -> Iterator[Diagnosis]:
+    """Measure coordinates chosen at random; those of anchors are constants, which are not counted."""
+    if draws.manifest["settings"].get("identify") == "none":
+        raise OptionError(
+            f"{draws.path} has identify='none': its draws are rotated against each other, so coordinates "
+            "have no R-hat; check it without parameters"
+        )
+    for side, names in (("rho", draws.words), ("alpha", draws.contexts)):
+        if side in draws.manifest["arrays"]:
+            rows, axes = random_pairs(len(names), draws.dim, count, seed=seed)
+            some, place = np.unique(rows, return_inverse=True)
+            values = draws.read(side, rows=some)[:, :, place, axes].astype(np.float64)
+            labels = [f"{side}({names[row]}, axis {axis})" for row, axis in zip(rows, axes, strict=True)]
+            yield diagnose(f"coordinates of {side}", values, labels)
 
 
 def diagnose(kind: str, values: npt.NDArray[np.float64], labels: list[str]) -> Diagnosis:
@@ -149,16 +188,31 @@ def _labels(
     return [f"{name}({rows[a]}, {columns[b]})" for a, b in zip(first, second, strict=True)]
 
 
-def _verdict(draws: "Draws", found: tuple[Diagnosis, ...]) -> tuple[bool, str]:
-    if draws.manifest.get("settings", {}).get("method") == "map":
-        return True, "nothing to check: a MAP is one point, without uncertainty"
+def _verdict_of_fit(draws: "Draws", outcome: Outcome) -> tuple[bool, str]:
+    """Judge what is not chains: whether it was found at all, and no more than that."""
+    method = draws.manifest["settings"]["method"]
+    if not outcome.converged:
+        return False, f"not converged: {outcome}; begin a new run that may take longer (see --option)"
+    if outcome.kind == POINT:
+        return True, f"nothing to check: {method} gives one point, without uncertainty"
+    folder = shlex.quote(str(draws.path))
+    caveat = f"; {outcome.caveat}" if outcome.caveat else ""
+    return False, (
+        f"cannot be judged from its draws: they are independent draws of an approximation ({method}), not of "
+        f"the posterior, so R-hat and ESS say nothing about it{caveat}; see how far it can be trusted with: "
+        f"bayesvec compare GIBBS_RUN {folder}, or bayesvec calibrate --method {method}"
+    )
+
+
+def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> tuple[bool, str]:
     if not found:
         what = (
             f"{draws.num_draws} draws of each chain"
             if draws.num_draws < FEWEST_DRAWS
             else "draws that never vary"
         )
-        return False, f"not long enough: {what} are too few to judge; {_go_on(draws, ESS_WANTED)}"
+        remedy = _go_on(draws, ESS_WANTED, outcome)
+        return False, f"not long enough: {what} are too few to judge; {remedy}"
     ess = min(diagnosis.smallest_ess for diagnosis in found)
     worst_rhat = max(diagnosis.rhat for diagnosis in found)
     reasons = []
@@ -166,13 +220,16 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...]) -> tuple[bool, str]:
         reasons.append(f"worst ESS {ess:.0f} of {ESS_WANTED} wanted")
     if worst_rhat > RHAT_ALLOWED:
         reasons.append(f"worst R-hat {worst_rhat:.2f}, at most {RHAT_ALLOWED:.2f} wanted")
-    if not reasons:
-        return True, f"long enough: worst ESS {ess:.0f} ({ESS_WANTED} wanted), worst R-hat {worst_rhat:.2f}"
-    needed = draws.num_draws * max(2.0 if worst_rhat > RHAT_ALLOWED else 1.0, ESS_WANTED / ess)
-    return False, f"not long enough: {'; '.join(reasons)}; {_go_on(draws, needed)}"
+    if reasons:
+        needed = draws.num_draws * max(2.0 if worst_rhat > RHAT_ALLOWED else 1.0, ESS_WANTED / ess)
+        return False, f"not long enough: {'; '.join(reasons)}; {_go_on(draws, needed, outcome)}"
+    if divergences := outcome.summary.get("divergences"):
+        remedy = "begin a new run with smaller steps, such as --option target_accept=0.95"
+        return False, f"{_many(divergences, 'divergence')}: a part of the posterior may be missing; {remedy}"
+    return True, f"long enough: worst ESS {ess:.0f} ({ESS_WANTED} wanted), worst R-hat {worst_rhat:.2f}"
 
 
-def _go_on(draws: "Draws", needed: float) -> str:
+def _go_on(draws: "Draws", needed: float, outcome: Outcome) -> str:
     """Return the command that makes the run longer: draws needed, rounded up to two figures."""
     folder = shlex.quote(str(draws.path))
     wanted = int(draws.manifest.get("settings", {}).get("draws", draws.num_draws))
@@ -180,7 +237,13 @@ def _go_on(draws: "Draws", needed: float) -> str:
         return f"it is not finished, go on with: bayesvec fit --resume --out {folder}"
     unit = 10 ** max(0, math.floor(math.log10(needed)) - 1)
     rounded = math.ceil(1.1 * needed / unit) * unit  # a little more than just enough
+    if outcome.kind == WHOLE_CHAINS:
+        return f"begin a new run with --draws {rounded}: this one cannot be extended"
     return f"go on with: bayesvec fit --resume --draws {rounded} --out {folder}"
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _line(diagnosis: Diagnosis) -> str:

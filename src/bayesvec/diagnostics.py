@@ -10,6 +10,7 @@ from bayesvec.convergence import ess_bulk, ess_tail, mcse, rhat
 from bayesvec.errors import InputError, NumericalError, OptionError
 from bayesvec.estimate import plain, tails
 from bayesvec.names import Names
+from bayesvec.outcome import POINT, read_outcome
 from bayesvec.parallel import Threads, default_threads
 from bayesvec.progress import progress as show_progress
 from bayesvec.streams import each_draw, logistic
@@ -141,20 +142,27 @@ class Score:
         At the posterior mean of the vectors (the paper's); None for a run with ``identify="none"``, whose
         draws are rotated against each other so that their mean means nothing.
     predictive : float or None
-        Of each pair's probability averaged over the draws; None if no draws are kept.
+        Of each pair's probability averaged over the draws; None if no draws are kept or there is one only.
     observations : int
         How many samples were held out.
     pairs : int
         How many distinct pairs these are.
+    map : float or None
+        At the MAP, if one was given or the run is one.
     """
 
     posterior_mean: float | None
     predictive: float | None
     observations: int
     pairs: int
+    map: float | None = None
 
     def __str__(self) -> str:
-        figures = {"posterior mean": self.posterior_mean, "posterior predictive": self.predictive}
+        figures = {
+            "posterior mean": self.posterior_mean,
+            "MAP": self.map,
+            "posterior predictive": self.predictive,
+        }
         lines = [f"{name}: {value:.6f}" for name, value in figures.items() if value is not None]
         head = f"log likelihood of an observation, {self.observations:,} held out in {self.pairs:,} pairs"
         return "\n".join([head, *lines])
@@ -180,25 +188,60 @@ def log_score(rho: npt.ArrayLike, alpha: npt.ArrayLike, holdout: "PairCounts") -
     return _average(side.n_pos, side.n_neg, -np.logaddexp(0.0, -eta), -np.logaddexp(0.0, eta))
 
 
-def score(draws: "Draws", holdout: "PairCounts", *, progress: bool = False) -> Score:
-    """Score held-out pairs; see `Posterior.score`."""
+def score(
+    draws: "Draws",
+    holdout: "PairCounts",
+    *,
+    map: "Draws | None" = None,
+    at: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    progress: bool = False,
+) -> Score:
+    """Score held-out pairs; see `Posterior.score`. ``at`` is a MAP with the rows of ``draws``."""
+    held = (holdout.num_observations, holdout.num_pairs)
+    if is_point(draws):
+        return Score(None, None, *held, map=_score_at_mean(draws, holdout))
+    at_map = None
+    if map is not None:
+        if not is_point(map):
+            method = map.manifest["settings"]["method"]
+            raise OptionError(
+                f"{map.path} was made with method {method}; the MAP must be a run of method map"
+            )
+        at_map = _score_at_mean(map, holdout)
+    elif at is not None:
+        at_map = _score_at(draws, holdout, *(np.asarray(side) for side in at))
+    identified = draws.manifest.get("settings", {}).get("identify") != "none"
+    at_mean = _score_at_mean(draws, holdout) if identified else None
+    predictive = None
+    if {"rho", "alpha"} <= draws.manifest["arrays"].keys():
+        with np.errstate(divide="ignore"):
+            logs = np.log(_predictive(draws, *_matched_pairs(draws, holdout), progress=progress))
+        predictive = _average(holdout.by_word.n_pos, holdout.by_word.n_neg, *logs)
+    return Score(at_mean, predictive, *held, map=at_map)
+
+
+def is_point(draws: "Draws") -> bool:
+    """Whether a run is one point, such as a MAP."""
+    return read_outcome(draws.path).kind == POINT
+
+
+def _score_at_mean(draws: "Draws", holdout: "PairCounts") -> float:
+    return _score_at(draws, holdout, draws.mean("rho"), draws.mean("alpha"))
+
+
+def _score_at(draws: "Draws", holdout: "PairCounts", rho: npt.NDArray[Any], alpha: npt.NDArray[Any]) -> float:
+    eta = _inner_products(rho, alpha, *_matched_pairs(draws, holdout))
+    side = holdout.by_word
+    return _average(side.n_pos, side.n_neg, -np.logaddexp(0.0, -eta), -np.logaddexp(0.0, eta))
+
+
+def _matched_pairs(draws: "Draws", holdout: "PairCounts") -> tuple[Int64, Int64]:
+    """Return the rows in ``draws`` of the word and of the context of each pair held out."""
     side = holdout.by_word
     to_row = _matched(holdout.words, draws.words, "word")
     to_column = _matched(holdout.contexts, draws.contexts, "context")
     words = to_row[np.repeat(np.arange(holdout.num_words), np.diff(side.indptr))]
-    contexts = to_column[side.other]
-
-    at_mean = None
-    if draws.manifest.get("settings", {}).get("identify") != "none":
-        eta = _inner_products(draws.mean("rho"), draws.mean("alpha"), words, contexts)
-        at_mean = _average(side.n_pos, side.n_neg, -np.logaddexp(0.0, -eta), -np.logaddexp(0.0, eta))
-
-    predictive = None
-    if {"rho", "alpha"} <= draws.manifest["arrays"].keys():
-        with np.errstate(divide="ignore"):
-            logs = np.log(_predictive(draws, words, contexts, progress=progress))
-        predictive = _average(side.n_pos, side.n_neg, *logs)
-    return Score(at_mean, predictive, holdout.num_observations, holdout.num_pairs)
+    return words, to_column[side.other]
 
 
 def _predictive(draws: "Draws", words: Int64, contexts: Int64, *, progress: bool) -> Float64:  # (2, pair)

@@ -5,6 +5,7 @@ A method that sweeps says nothing here: its chains are judged by R-hat and ESS. 
 """
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -30,10 +31,13 @@ class Outcome:
         posterior; ``whole chains``: chains that were drawn in one go; ``sweeps``: chains, draw by draw.
     summary : dict
         What the method tells of it, such as whether it converged.
+    caveat : str
+        What is known against the method's intervals.
     """
 
     kind: str = SWEEPS
     summary: dict[str, Any] = field(default_factory=dict)
+    caveat: str = ""
 
     @property
     def converged(self) -> bool:
@@ -53,20 +57,17 @@ def kind_of(module: ModuleType) -> str:
     return WHOLE_CHAINS if hasattr(module, "approximate") else SWEEPS
 
 
-def write_outcome(folder: Path, outcome: Outcome) -> None:
-    """Keep an outcome in a run folder."""
-    files.write_json(outcome_file(folder), asdict(outcome))
-
-
-def outcome_file(folder: Path) -> Path:
-    """Return the file that keeps the outcome."""
-    return folder / "state" / "outcome.json"
+def write_outcome(folder: Path, module: ModuleType, arrays: Mapping[str, Any]) -> None:
+    """Keep what a method says of the ``arrays`` it has found in the run folder."""
+    summary = module.summary(arrays) if hasattr(module, "summary") else {}
+    outcome = Outcome(kind_of(module), summary, getattr(module, "CAVEAT", ""))
+    files.write_json(folder / "state" / "outcome.json", asdict(outcome))
 
 
 def read_outcome(folder: Path) -> Outcome:
     """Return the outcome that is kept in a run folder; chains by sweeps if there is none."""
     try:
-        return Outcome(**files.read_json(outcome_file(folder)))
+        return Outcome(**files.read_json(folder / "state" / "outcome.json"))
     except (FileNotFoundError, NotADirectoryError):
         return Outcome()
 

@@ -1,5 +1,6 @@
 """The posterior of an embedding, and the questions users ask of it, each answered with an interval."""
 
+import math
 from collections.abc import Iterable
 from functools import cached_property
 from os import PathLike
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from bayesvec.counts import PairCounts
     from bayesvec.diagnostics import Score
     from bayesvec.draws import Draws
+    from bayesvec.mode import MapEstimate
 
 
 class Neighbor(NamedTuple):
@@ -189,10 +191,13 @@ class Posterior:
             Neighbor(other, cosine.mean, *cosine.interval(level), float(share), cosine.rhat, cosine.ess)
             for other, cosine, share in zip(found, self.similarity(word, found), probability, strict=True)
         ]
-        title = f"The {n} nearest neighbours of {word}: cosine, {100 * level:g}% interval, P(in the top {n})"
-        return Table(neighbors, title=title)
+        told = f"cosine, {100 * level:g}% interval, P(in the top {n})"
+        if self._draws.num_chains * self._draws.num_draws == 1:  # one point says nothing of how sure it is
+            neighbors = [neighbor._replace(probability=math.nan) for neighbor in neighbors]
+            told = "cosine of one point, which has no interval"
+        return Table(neighbors, title=f"The {n} nearest neighbours of {word}: {told}")
 
-    def check(self, *, pairs: int = 100, seed: int = 0) -> "Check":
+    def check(self, *, pairs: int = 100, seed: int = 0, parameters: bool = False) -> "Check":
         """Say whether the run is long enough, by R-hat and ESS of quantities that no rotation changes.
 
         Parameters
@@ -201,24 +206,32 @@ class Posterior:
             How many cosines and how many co-occurrence probabilities, chosen at random.
         seed : int, optional
             Seed of that choice.
+        parameters : bool, optional
+            Look at as many coordinates of rho and of alpha too; not of a run with ``identify="none"``.
         """
         from bayesvec.check import check
 
-        return check(self._draws, pairs=pairs, seed=seed)
+        return check(self._draws, pairs=pairs, seed=seed, parameters=parameters)
 
-    def score(self, holdout: "PairCounts", *, progress: bool = False) -> "Score":
+    def score(
+        self, holdout: "PairCounts", *, map: "Posterior | MapEstimate | None" = None, progress: bool = False
+    ) -> "Score":
         """Return the log likelihood of held-out pairs, averaged over observations.
 
         Parameters
         ----------
         holdout : PairCounts
             Pairs that were not fitted; its words and contexts must be among this posterior's.
+        map : Posterior or MapEstimate, optional
+            A MAP of the same counts, to be scored beside the posterior mean and the predictive.
         progress : bool, optional
             Show a progress bar.
         """
         from bayesvec.diagnostics import score
 
-        return score(self._draws, holdout, progress=progress)
+        if map is not None and not isinstance(map, Posterior):
+            return score(self._draws, holdout, at=(map.rho, map.alpha), progress=progress)
+        return score(self._draws, holdout, map=None if map is None else map.draws, progress=progress)
 
     def mean_vectors(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Return the posterior means of rho and alpha, (word, K) and (context, K)."""

@@ -4,7 +4,8 @@ A method is a module with ``Options``, ``State`` (a NamedTuple with rho and alph
 numbers), ``prepare``, ``start`` and ``sweep``, and a line in `METHODS`. The state after a sweep is a function
 of the state before and the sweep's number, so a chain that goes on from a checkpoint draws what it would have
 drawn. A method that does its long work once has ``approximate`` too, and may have ``summary`` (what to tell
-the user of it), ``INDEPENDENT`` (draws are of an approximation) and ``POINT`` (there is one draw).
+the user of it), ``INDEPENDENT`` (draws are of an approximation), ``CAVEAT`` (what is known against its
+intervals) and ``POINT`` (there is one draw).
 """
 
 import errno

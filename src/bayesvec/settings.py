@@ -2,10 +2,11 @@
 
 import math
 import operator
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from numbers import Integral, Real
 from types import ModuleType
-from typing import Any
+from typing import Any, get_type_hints
 
 from bayesvec.errors import OptionError
 
@@ -103,11 +104,54 @@ def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[st
 
 def method_options(module: ModuleType, method: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return all options of a method, the ``given`` ones in place of the defaults."""
-    known = [option.name for option in fields(module.Options)]
+    kinds = _option_kinds(module, method, given)
+    for name, value in given.items():
+        fits = {int: Integral, float: Real}.get(kinds[name], kinds[name])
+        if not isinstance(value, fits) or (isinstance(value, bool) and kinds[name] is not bool):
+            raise OptionError(f"option {name} is {value!r}; it must be {_KINDS[kinds[name]]}")
+    return asdict(module.Options(**{name: kinds[name](value) for name, value in given.items()}))
+
+
+def read_options(module: ModuleType, method: str, texts: Sequence[str]) -> dict[str, Any]:
+    """Read options such as ``starts=3``, each as the kind of value that the method takes.
+
+    Parameters
+    ----------
+    module : ModuleType
+        The method.
+    method : str
+        Its name.
+    texts : sequence of str
+        The options; of one that is given twice the last counts.
+    """
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise OptionError(f"option {text!r} has no value; write it as name=value, such as starts=3")
+        pairs[name.strip().replace("-", "_")] = value.strip()
+    kinds = _option_kinds(module, method, pairs)
+    return {name: _read_value(name, value, kinds[name]) for name, value in pairs.items()}
+
+
+def _option_kinds(module: ModuleType, method: str, given: Iterable[str]) -> dict[str, type]:
+    """Return the type of each option that a method has; raise if one of the ``given`` is not among them."""
+    known = get_type_hints(module.Options)
     for name in given:
         if name not in known:
             raise OptionError(f"method {method} has no option {name}; it has {', '.join(known) or 'none'}")
-    return asdict(module.Options(**given))
+    return known
+
+
+_KINDS = {int: "a whole number", float: "a number", bool: "yes or no", str: "text"}
+_YES_NO = {"yes": True, "true": True, "no": False, "false": False}
+
+
+def _read_value(name: str, text: str, kind: type) -> Any:
+    try:
+        return _YES_NO[text.lower()] if kind is bool else kind(text)
+    except (ValueError, KeyError):
+        raise OptionError(f"option {name} is {text!r}; it must be {_KINDS[kind]}") from None
 
 
 def _shown(value: Any) -> str:

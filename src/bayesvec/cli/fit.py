@@ -27,7 +27,12 @@ def fit(
     resume: bool = typer.Option(False, "--resume", help="Go on with the run in --out; --draws N extends it."),
     force: bool = typer.Option(False, "--force", help="Replace a run that is already there."),
     dim: int | None = typer.Option(None, help="Length of a vector (default: 50)."),
-    method: str | None = typer.Option(None, help="The sampler (default: gibbs)."),
+    method: str | None = typer.Option(
+        None, help="gibbs, nuts, map, mfvi, blockvi or laplace (default: gibbs)."
+    ),
+    option: list[str] = typer.Option(
+        [], "--option", metavar="NAME=VALUE", help="An option of the method, such as starts=3; repeatable."
+    ),
     chains: int | None = typer.Option(None, help="Number of chains (default: 2)."),
     draws: int | None = typer.Option(None, help="Stored draws of each chain (default: 500)."),
     warmup: int | None = typer.Option(None, help="Sweeps before the first of them (default: 500)."),
@@ -83,6 +88,7 @@ def fit(
         restart=restart,
         orbit=orbit,
         seed=seed,
+        options=option or None,
     )
     counting = _given(
         vocab=vocab,
@@ -155,13 +161,19 @@ def _run(
     from time import perf_counter
 
     from bayesvec import folder, run
+    from bayesvec.settings import read_options
 
     common: dict[str, Any] = {"threads": data.threads, "progress": data.show}
     began = perf_counter()
     try:
-        if resume and folder.exists(path):
+        begun = resume and folder.exists(path)
+        if "options" in settings:
+            method = _method_there(path) if begun else settings.get("method", "gibbs")
+            settings["options"] = read_options(run.find_method(method), method, settings["options"])
+        if begun:
             wanted = {name: value for name, value in settings.items() if name not in _OF_METHOD}
-            wanted["options"] = {name: settings[name] for name in _OF_METHOD if name in settings}
+            of_method = {name: settings[name] for name in _OF_METHOD if name in settings}
+            wanted["options"] = settings.get("options", {}) | of_method
             given = data.load() if data else None
             return run.go_on(path, wanted=wanted, counts=given, **common), perf_counter() - began
         if not data:
@@ -173,6 +185,12 @@ def _run(
     except run.Interrupted as stopped:
         sys.stderr.write(f"bayesvec: {stopped}\n")
         raise typer.Exit(130) from None
+
+
+def _method_there(path: Path) -> str:
+    from bayesvec.draws import read_manifest
+
+    return str(read_manifest(path)["settings"]["method"])
 
 
 def _given(**options: Any) -> dict[str, Any]:
@@ -203,6 +221,8 @@ def _summary(posterior: "Posterior", seconds: float, *, as_json: bool) -> None:
         }
         typer.echo(json.dumps(summary))
         return
-    size = f"{there.num_chains} chains of {there.num_draws:,} draws of {len(there.words):,} words"
+    size = f"{verdict.head()[0]} of {len(there.words):,} words"
     typer.echo(f"{there.path}: {size} in {clock(seconds)}")
+    if verdict.outcome.summary:
+        typer.echo(str(verdict.outcome))
     typer.echo(verdict.verdict)

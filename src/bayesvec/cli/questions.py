@@ -66,15 +66,19 @@ def neighbors(
 
 
 @app.command()
-def check(run: Path = RUN, as_json: bool = JSON) -> None:
-    """Say whether a run is long enough; status 1 if it is not, with what to do."""
+def check(
+    run: Path = RUN,
+    parameters: bool = typer.Option(False, "--parameters", help="Look at coordinates of the vectors too."),
+    as_json: bool = JSON,
+) -> None:
+    """Say whether a run is long enough; status 1 if it is not or cannot be known, with what to do."""
     from bayesvec.posterior import open_posterior
 
-    result = open_posterior(run).check()
+    result = open_posterior(run).check(parameters=parameters)
     if as_json:
         _print_json(result.to_dict())
     elif sys.stdout.isatty() and result.diagnoses:
-        typer.echo(f"{result.chains} chains of {result.draws} draws")
+        typer.echo("\n".join(result.head()))
         _print_table(*_check_cells(result), plain="")
         typer.echo(result.verdict)
     else:
@@ -87,6 +91,7 @@ def check(run: Path = RUN, as_json: bool = JSON) -> None:
 def score(
     run: Path = RUN,
     holdout: Path = typer.Option(..., metavar="COUNTS", help="Counts that were not fitted."),
+    mode: Path | None = typer.Option(None, "--map", metavar="RUN", help="A run of method map to score too."),
     as_json: bool = JSON,
     quiet: bool = typer.Option(False, "--quiet", help="Show no progress."),
 ) -> None:
@@ -94,7 +99,8 @@ def score(
     from bayesvec.counts_store import open_counts
     from bayesvec.posterior import open_posterior
 
-    result = open_posterior(run).score(open_counts(holdout), progress=not quiet)
+    point = None if mode is None else open_posterior(mode)
+    result = open_posterior(run).score(open_counts(holdout), map=point, progress=not quiet)
     if as_json:
         _print_json(result.to_dict())
     else:
