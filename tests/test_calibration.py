@@ -150,6 +150,13 @@ def test_gibbs_is_calibrated_and_a_wrong_prior_is_not(factor, right):
     assert judge(ranks, error_rate=0.01).uniform == right
 
 
+def test_the_same_on_any_number_of_threads():
+    one, two = (
+        sbc_ranks(gibbs_method(1.5), worlds=9, count=4, threads=threads, **SMALL) for threads in (1, 2)
+    )
+    np.testing.assert_array_equal(one.values, two.values)
+
+
 def test_what_cannot_be_is_refused():
     with pytest.raises(OptionError, match="worlds is 1"):
         sbc_ranks(gibbs_method(1.0), worlds=1, **SMALL)

@@ -10,8 +10,9 @@ Draws must be thinned until they are about independent, or their ranks crowd at 
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -164,6 +165,7 @@ def sbc_ranks(
     contexts: int | None = None,
     count: int = 20,
     seed: int = 0,
+    threads: int = 1,
     report: Callable[[int], None] = lambda done: None,
 ) -> Ranks:
     """Rank the truth of each world among the draws of a method.
@@ -181,6 +183,8 @@ def sbc_ranks(
         Cosines and probabilities to rank, of each kind; the same in all worlds.
     seed : int
         Decides the worlds, the quantities, and the seeds that the method is given.
+    threads : int
+        Worlds at a time; the ranks do not depend on it.
     report : callable, optional
         Is told how many worlds are done; may raise to stop.
     """
@@ -189,23 +193,23 @@ def sbc_ranks(
             f"worlds is {worlds}; calibration needs 2 at least, and hundreds to see small errors"
         )
     functionals = choose_functionals(vocab, vocab if contexts is None else contexts, count, seed=seed)
+    given: dict[str, Any] = {"vocab": vocab, "dim": dim, "pairs": pairs, "prior_precision": prior_precision}
+
+    def of_world(number: int) -> tuple[int, Int64]:
+        world = draw_world(number, zipf=zipf, contexts=contexts, seed=seed, **given)
+        measured = functionals(*draw(world.counts, world.seed))  # (draw, M)
+        return len(measured), rank(measured, functionals(world.truth.rho, world.truth.alpha))
+
     values: list[Int64] = []
     sizes: set[int] = set()
-    for number in range(worlds):
-        world = draw_world(
-            number,
-            vocab=vocab,
-            dim=dim,
-            pairs=pairs,
-            prior_precision=prior_precision,
-            zipf=zipf,
-            contexts=contexts,
-            seed=seed,
-        )
-        measured = functionals(*draw(world.counts, world.seed))  # (draw, M)
-        sizes.add(len(measured))
-        values.append(rank(measured, functionals(world.truth.rho, world.truth.alpha)))
-        report(number + 1)
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="world")
+    try:
+        for size, ranks in pool.map(of_world, range(worlds)):
+            sizes.add(size)
+            values.append(ranks)
+            report(len(values))
+    finally:
+        pool.shutdown(cancel_futures=True)
     if len(sizes) != 1:
         raise OptionError(
             f"the method gave {sorted(sizes)} draws in different worlds; it must give as many in each"
