@@ -11,6 +11,7 @@ _HOME = {
     "Estimate": "bayesvec.estimate",
     "PairCounts": "bayesvec.counts",
     "Posterior": "bayesvec.posterior",
+    "compare": "bayesvec.comparison",
     "count": "bayesvec.counting",
     "count_baskets": "bayesvec.counting",
     "fit": "bayesvec.run",
@@ -29,6 +30,7 @@ __all__ = [
     "PairCounts",
     "Posterior",
     "__version__",
+    "compare",
     "count",
     "count_baskets",
     "datasets",
@@ -57,6 +59,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from bayesvec import datasets
+    from bayesvec.comparison import compare
     from bayesvec.counting import count, count_baskets
     from bayesvec.counts import PairCounts, from_pairs
     from bayesvec.counts_store import open_counts
