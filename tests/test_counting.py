@@ -213,7 +213,8 @@ def test_each_kind_of_bucket_gives_the_same_pairs(monkeypatch):
     assert sorted_list.any()
     assert not np.all(table | sorted_list)
     assert naive.as_counters(counts) == naive.count(documents, set(counts.words), drawer(counts))
-    parts = [pairs._count_rows(task, row, row + 1) for row in range(800)]
+    scratch = pairs._Scratch()
+    parts = [pairs._count_rows(task, row, row + 1, scratch) for row in range(800)]
     np.testing.assert_array_equal(np.concatenate([part.n_neg for part in parts]), counts.by_word.n_neg)
     np.testing.assert_array_equal(np.concatenate([part.other for part in parts]), counts.by_word.other)
 

@@ -247,7 +247,7 @@ def _read(
     if (texts is None) == (documents is None):
         raise OptionError("give either texts (paths) or documents (strings), one of the two")
     reading = replace(
-        reading, divisible=tokenizer.classes is not None, block_bytes=max(1 << 16, min(1 << 23, memory // 64))
+        reading, divisible=tokenizer.classes is not None, block_bytes=max(1 << 16, min(1 << 22, memory // 64))
     )
     sources: list[Source] = []
     if documents is not None:

@@ -136,21 +136,8 @@ def count_corpus(
     task = _prepare(corpus, len(vocabulary), memory=limit, threads=workers)
     if not task.samples.any():
         raise InputError("there are no pairs: no document has two words of the vocabulary near each other")
-    chunks = _chunks(task, memory=limit // 4, threads=workers)
-    other, n_pos, n_neg = (GrowingArray(np.int32, limit // 24) for _ in range(3))
-    row_pairs: list[Int64] = []
-    with progress("counting", float(task.samples.sum()), enabled=show) as advance:
-        for (first, last), rows in zip(
-            chunks, in_order(lambda chunk: _count_rows(task, *chunk), chunks, threads=workers), strict=True
-        ):
-            row_pairs.append(rows.row_pairs)
-            other.append(rows.other)
-            n_pos.append(rows.n_pos)
-            n_neg.append(rows.n_neg)
-            advance(float(task.samples[first:last].sum()), f"{other.size:,} pairs")
-    indptr = np.concatenate([[0], np.cumsum(np.concatenate(row_pairs))]).astype(np.int64)
-    by_word = Side(indptr, other.finish(), n_pos.finish(), n_neg.finish())
-    by_context, permutation = _by_context(by_word, len(vocabulary), in_file=other.in_file)
+    by_word, in_file = _by_word(task, memory=limit, threads=workers, show=show)
+    by_context, permutation = _by_context(by_word, len(vocabulary), in_file=in_file)
     for array in (*by_word, *by_context, permutation):
         array.flags.writeable = False
     words, group_of_row = _row_names(corpus, vocabulary, groups)
@@ -245,6 +232,33 @@ def _positives(
     return total
 
 
+def _by_word(task: _Task, *, memory: int, threads: int, show: bool) -> tuple[Side, bool]:
+    """Count all rows; return the pairs held by word, and whether they are in temporary files."""
+    chunks = _chunks(task, memory=memory // 4, threads=threads)
+    other, n_pos, n_neg = (GrowingArray(np.int32, memory // 24) for _ in range(3))
+    row_pairs: list[Int64] = []
+    idle = [_Scratch() for _ in range(threads)]
+
+    def count_rows(chunk: tuple[int, int]) -> _Rows:
+        scratch = idle.pop()
+        try:
+            return _count_rows(task, *chunk, scratch)
+        finally:
+            idle.append(scratch)
+
+    with progress("counting", float(task.samples.sum()), enabled=show) as advance:
+        counted = in_order(count_rows, chunks, threads=threads)
+        for (first, last), rows in zip(chunks, counted, strict=True):
+            row_pairs.append(rows.row_pairs)
+            other.append(rows.other)
+            n_pos.append(rows.n_pos)
+            n_neg.append(rows.n_neg)
+            advance(float(task.samples[first:last].sum()), f"{other.size:,} pairs")
+    idle.clear()
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate(row_pairs))]).astype(np.int64)
+    return Side(indptr, other.finish(), n_pos.finish(), n_neg.finish()), other.in_file
+
+
 def _chunks(task: _Task, *, memory: int, threads: int) -> list[tuple[int, int]]:
     """Return ranges of rows of about equal work, each small enough for one worker's memory."""
     num_contexts = len(task.share)
@@ -256,7 +270,7 @@ def _chunks(task: _Task, *, memory: int, threads: int) -> list[tuple[int, int]]:
     first = 0
     while first < len(task.samples):
         by_memory = int(np.searchsorted(used, used[first] + memory // threads, side="right")) - 1
-        by_work = int(np.searchsorted(done, done[first] + done[-1] / (2 * threads), side="left"))
+        by_work = int(np.searchsorted(done, done[first] + done[-1] / (4 * threads), side="left"))
         last = max(first + 1, min(by_memory, by_work))
         chunks.append((first, min(last, len(task.samples))))
         first = last
@@ -268,17 +282,32 @@ def _is_table(task: _Task) -> Bool:
     return task.samples > _LONGEST_LIST * 2 * len(task.share)
 
 
-def _count_rows(task: _Task, first: int, last: int) -> _Rows:
+class _Scratch:
+    """Arrays that a worker uses for one range of rows after another: new memory is dear."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, Int32] = {}
+
+    def take(self, name: str, size: int) -> Int32:
+        """Return an array of this size with anything in it."""
+        if name not in self._arrays or len(self._arrays[name]) < size:
+            self._arrays[name] = np.empty(size, dtype=np.int32)
+        return self._arrays[name][:size]
+
+
+def _count_rows(task: _Task, first: int, last: int, scratch: _Scratch) -> _Rows:
     """Count the pairs of rows ``first`` to ``last``."""
     num_contexts = len(task.share)
     samples = task.samples[first:last]
     dense = _is_table(task)[first:last]
     sizes = np.where(dense, 2 * num_contexts, samples)
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    buffer = np.zeros(start[-1], dtype=np.int32)
+    buffer = scratch.take("buffer", int(start[-1]))
+    for bucket in np.flatnonzero(dense):
+        buffer[start[bucket] : start[bucket + 1]] = 0
     kernels.fill_buckets(*task[:-1], first, dense, start[:-1].copy(), buffer)
     most = int(np.minimum(num_contexts, samples).sum())
-    other, n_pos, n_neg = (np.empty(most, dtype=np.int32) for _ in range(3))
+    other, n_pos, n_neg = (scratch.take(name, most) for name in ("other", "n_pos", "n_neg"))
     row_pairs = np.empty(last - first, dtype=np.int64)
     table = np.zeros(2 * num_contexts, dtype=np.int32)
     size = kernels.empty_buckets(start[:-1], samples, dense, buffer, table, other, n_pos, n_neg, row_pairs)

@@ -55,7 +55,7 @@ class ReadOptions:
     encoding: str = "utf-8"
     errors: str = "strict"
     divisible: bool = True
-    block_bytes: int = 1 << 23
+    block_bytes: int = 1 << 22
 
     def __post_init__(self) -> None:
         one_of("document", self.document, ("line", "file"))
