@@ -1,0 +1,106 @@
+"""Put the figures of benchmarks/results/*.json into the README, between its marks; none is typed by hand.
+
+Usage: python benchmarks/tables.py [--check]      (--check: fail if the README is not up to date)
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+README = FOLDER.parent / "README.md"
+
+
+def read(name):
+    path = FOLDER / "results" / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def table(head, rows):
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def machine(record):
+    found = record["machine"]
+    return f"{found['processor']}, {found['cores']} cores"
+
+
+def speed():
+    """What a sweep reaches, against the paper's algorithm in NumPy and the machine's own limit."""
+    record = read("sweep")
+    if record is None:
+        return ""
+    results = record["results"]
+    rows = [
+        [
+            f"V={row['vocab']}, K={row['dim']}, N={row['pairs']:,}{' Zipf' if row['zipf'] else ''}",
+            f"{row['our_draws_per_second']:,.3g}",
+            f"{row['ratio']:.0f}x",
+        ]
+        for row in results["against_paper"]
+    ]
+    large = results["against_machine"]
+    drawing = large["polya_gamma"]
+    text = (
+        f"At V={large['vocab']}, K={large['dim']}, N={large['pairs']:,} (Zipf) the whole sweep does its useful "
+        f"operations at {large['share_of_sgemm']:.2f} of the rate of a large matrix product in the same run; two "
+        f"threads are {large['threads_speedup']:.2f} times one, with identical draws; a Polya-Gamma draw takes "
+        f"{drawing['ns_a_draw']:.0f} ns, {1 / drawing['ours_over_package']:.0f} times as fast as the polyagamma package."
+    )
+    head = ["world", "draws/s", "against the paper's algorithm in NumPy (S = 10)"]
+    return f"{table(head, rows)}\n\n{text} ({machine(record)}; `benchmarks/sweep.py`.)"
+
+
+def methods():
+    """Effective draws per second of the samplers, worst case over cosines and over probabilities."""
+    record = read("ess")
+    if record is None:
+        return ""
+    names = {"gibbs": "gibbs", "nuts": "nuts", "stan": "Stan"}
+    rows = []
+    for row in record["results"]:
+        for key, name in names.items():
+            if key in row and isinstance(row[key], dict):
+                found = row[key]
+                cosine, probability = found["cosine_ess_per_second"], found["probability_ess_per_second"]
+                rows.append(
+                    [row["setting"], f"`{name}`"]
+                    + [
+                        f"{value:,.3g}"
+                        for side in (cosine, probability)
+                        for value in (side["worst"], side["median"])
+                    ]
+                )
+    head = ["world", "sampler", "cosines: worst", "median", "probabilities: worst", "median"]
+    return f"Effective draws per second ({machine(record)}; `benchmarks/ess.py`):\n\n{table(head, rows)}"
+
+
+SECTIONS = {"speed": speed, "methods": methods}
+
+
+def filled(text):
+    """Return the README's text with every section that has results written anew."""
+    for name, make in SECTIONS.items():
+        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        made = make()
+        if made and begin in text and end in text:
+            before, _, rest = text.partition(begin)
+            text = f"{before}{begin}\n{made}\n{end}{rest.partition(end)[2]}"
+    return text
+
+
+def fill_readme():
+    README.write_text(filled(README.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    if parser.parse_args().check:
+        current = README.read_text(encoding="utf-8")
+        sys.exit(
+            0 if filled(current) == current else "the README's tables are not those of benchmarks/results"
+        )
+    fill_readme()
