@@ -47,7 +47,8 @@ def speed():
         f"At V={large['vocab']}, K={large['dim']}, N={large['pairs']:,} (Zipf) the whole sweep does its useful "
         f"operations at {large['share_of_sgemm']:.2f} of the rate of a large matrix product in the same run; two "
         f"threads are {large['threads_speedup']:.2f} times one, with identical draws; a Polya-Gamma draw takes "
-        f"{drawing['ns_a_draw']:.0f} ns, {1 / drawing['ours_over_package']:.0f} times as fast as the polyagamma package."
+        f"{drawing['ns_a_draw']:.0f} ns, {1 / drawing['ours_over_package']:.0f} times as fast as the polyagamma "
+        "package."
     )
     head = ["world", "draws/s", "against the paper's algorithm in NumPy (S = 10)"]
     return f"{table(head, rows)}\n\n{text} ({machine(record)}; `benchmarks/sweep.py`.)"
