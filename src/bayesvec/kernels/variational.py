@@ -60,7 +60,7 @@ def make_rows(mean: Float64) -> Rows:
     upper = np.triu_indices(dim)
     return Rows(
         mean=mean,
-        moment=(mean[:, upper[0]] * mean[:, upper[1]]).astype(np.float32),
+        moment=(mean[:, upper[0]] * mean[:, upper[1]]).astype(np.float32, order="C"),
         root=np.zeros((rows, len(upper[0])), dtype=np.float32),
         prior=np.zeros(rows),
         entropy=np.zeros(rows),
@@ -121,6 +121,12 @@ def _add4(
         out[i] += r * a[i] + s * b[i] + t * c[i] + u * d[i]
 
 
+@summing
+def _add(out: Float64, r: float, a: Float64) -> None:
+    for k in range(out.shape[0]):
+        out[k] += r * a[k]
+
+
 @compiled
 def expected_omega(n: float, square: float) -> tuple[float, float]:
     r"""Return E[omega] of PG(n, xi) and the pair's bound less its linear term, where xi^2 is ``square``.
@@ -153,9 +159,7 @@ def _add_pairs(row: int, side: RowSide, own: Rows, other: Rows, work: Work) -> N
             omega, bound = expected_omega(float(side.n[start + p]), float(squares[p]))
             weights[p] = omega
             total += bound
-            mean = other.mean[side.other[start + p]]
-            for k in range(work.dim):
-                work.shift[k] += side.kappa[start + p] * mean[k]
+            _add(work.shift, side.kappa[start + p], other.mean[side.other[start + p]])
         _add4(
             work.sums,
             weights[0],
