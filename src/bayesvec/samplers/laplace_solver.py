@@ -1,12 +1,15 @@
-r"""Solving with the negative Hessian at any size, by conjugate gradients on the contexts' Schur complement.
+r"""Solving with the negative Hessian at any size: conjugate gradients on the contexts' Schur complement.
 
 With the blocks A of the words, D of the contexts and C between them, the words are eliminated by their K x K
-blocks, and conjugate gradients solve with :math:`S = D - C^\top A^{-1} C`, which is only ever multiplied. The
-preconditioner has two parts. The blocks of D take care of rows that differ in how much data they have. The
-directions :math:`(-\rho X, \alpha X)`, X symmetric, change no product :math:`\rho_w^\top \alpha_v`: only the
-prior holds them, and they would be the last to converge. At a balanced mode, with
-:math:`\rho^\top P \rho = \alpha^\top P \alpha = \mathrm{diag}(m)` on its axes, the Hessian over them is
-diagonal, :math:`2 \sum_{ij} (m_i + m_j) X_{ij}^2`, and so is solved at once.
+blocks, and the Schur complement :math:`S = D - C^\top A^{-1} C` is only ever multiplied. It is scaled by the Cholesky
+factors L of the blocks of D, which takes care of rows that differ in how much data they have: of
+:math:`L^{-1} S L^{-\top}` all eigenvalues are between 0 and 1. Where the posterior is flat, along the rotations
+:math:`\alpha X`, a multiple of the projection on them is added; no solution for a right-hand side without rotations
+is changed by that.
+
+Right-hand sides are solved together in one block, so that each gains from the directions of all: this is the
+method of O'Leary (1980) in the form of Dubrulle (2001, "Retooling the method of block conjugate gradients",
+BCGrQ), which keeps the residuals orthonormal and so needs no care when some converge before others.
 """
 
 from collections.abc import Callable
@@ -19,18 +22,19 @@ from bayesvec.counts import Side
 from bayesvec.errors import NumericalError
 from bayesvec.kernels.mixed import mixed_rows
 from bayesvec.model import Curvature
-from bayesvec.samplers.laplace_space import RANK_TOLERANCE, Space, indefinite
+from bayesvec.samplers.laplace_space import Space, indefinite
 
 Float64 = npt.NDArray[np.float64]
+Tell = Callable[[int, float], None]  # iteration, largest relative residual
 
-BATCH = 8  # right-hand sides that share one pass over the pairs
+SHARED = 8  # directions that share one pass over the pairs: their vectors still fit the last cache
 
 
 class Solution(NamedTuple):
-    """What conjugate gradients found for a batch of right-hand sides."""
+    """What conjugate gradients found, in scaled variables."""
 
-    x: Float64  # (C, S, K)
-    residual: Float64  # (C, S, K)
+    x: Float64  # (C K, S)
+    residual: Float64  # (C K, S)
     iterations: int
 
 
@@ -44,32 +48,26 @@ class Elimination:
     space : Space
         What is free.
     tolerance : float, optional
-        Residual to stop at, relative to that of zero, in the norm of the preconditioner.
+        Residual to stop at, relative to the right-hand side, both scaled.
     max_iterations : int, optional
-        Iterations at most, for each batch.
+        Iterations at most.
     """
 
     def __init__(
-        self, curvature: Curvature, space: Space, *, tolerance: float = 1e-5, max_iterations: int = 1000
+        self, curvature: Curvature, space: Space, *, tolerance: float = 1e-4, max_iterations: int = 1000
     ) -> None:
         counts = curvature.model.counts
         self.curvature = curvature
         self.space = space
         self.tolerance = tolerance
         self.max_iterations = max_iterations
-        # K x K inverses, of precisions that a prior keeps away from zero: applied some hundred times each
+        # K x K inverses, of precisions that a prior keeps away from zero: each is applied some hundred times
         self._word_inverse = _inverse(-curvature.rho_blocks())
-        self._context = -curvature.alpha_blocks()
-        self._context_inverse = _inverse(self._context)
+        blocks = -curvature.alpha_blocks()
+        self._stiffness = float(np.trace(blocks.mean(axis=0))) / blocks.shape[1]
+        self._unscale = _inverse(np.linalg.cholesky(blocks))  # L^-1
         self._by_word = curvature.residual, curvature.weight
         self._by_context = curvature.residual[counts.permutation], curvature.weight[counts.permutation]
-        # held by the prior at the mode: alpha^T P alpha is the mean over both sides if it is not quite balanced
-        prior, (rho, alpha) = curvature.model.prior, (curvature.rho, curvature.alpha)
-        held = rho.T @ -prior.rho.hessian_product(rho) + alpha.T @ -prior.alpha.hessian_product(alpha)
-        strength, self._axes = np.linalg.eigh(0.5 * held)
-        total = strength[:, None] + strength
-        full = total > np.sqrt(RANK_TOLERANCE) * max(float(strength[-1]), 0.0)
-        self._softness = np.divide(0.25, total, out=np.zeros_like(total), where=full)
 
     def solve(self, d_rho: Float64, d_alpha: Float64) -> tuple[Float64, Float64]:
         """Return the inverse of the negative Hessian times one direction."""
@@ -77,130 +75,127 @@ class Elimination:
         x = self.complete(self.conjugate_gradients(right).x, shift)[:, 0]
         return x[: len(d_rho)], x[len(d_rho) :]
 
-    def complete(self, alpha: Float64, shift: Float64) -> Float64:
-        r"""Return the solution over both sides stacked, with :math:`\rho = A^{-1} (b_\rho - C \alpha)`.
+    def reduce(self, b_rho: Float64, b_alpha: Float64) -> tuple[Float64, Float64]:
+        r"""Return scaled right sides :math:`L^{-1} (b_\alpha - C^\top A^{-1} b_\rho)` and :math:`A^{-1} b_\rho`."""
+        shift = _times(self._word_inverse, b_rho)
+        right = self.space.project_contexts(b_alpha - self._to_contexts(shift))
+        return _columns(_times(self._unscale, right)), shift
+
+    def complete(self, scaled: Float64, shift: Float64) -> Float64:
+        r"""Return solutions over both sides stacked, with :math:`\rho = A^{-1} (b_\rho - C \alpha)`.
 
         Parameters
         ----------
-        alpha : ndarray
-            The contexts' solution.
+        scaled : ndarray
+            The contexts' solutions in scaled variables.
         shift : ndarray
-            What `reduce` returned beside their right-hand side.
+            What `reduce` returned beside their right-hand sides.
         """
-        rho = shift - _times(self._word_inverse, self.to_words(alpha))
+        alpha = self.unscaled(scaled)
+        rho = shift - _times(self._word_inverse, self._to_words(alpha))
         return np.concatenate(self.space.project(rho, alpha))
 
-    def reduce(self, b_rho: Float64, b_alpha: Float64) -> tuple[Float64, Float64]:
-        r"""Return the contexts' right side :math:`b_\alpha - C^\top A^{-1} b_\rho`, and :math:`A^{-1} b_\rho`."""
-        shift = _times(self._word_inverse, b_rho)
-        return self.space.project_contexts(b_alpha - self.to_contexts(shift)), shift
+    def unscaled(self, scaled: Float64) -> Float64:
+        """Return directions of the contexts (C, S, K) from scaled columns (C K, S)."""
+        rows, dim = self.curvature.alpha.shape
+        direction = scaled.reshape(rows, dim, -1).transpose(0, 2, 1)
+        return self.space.unanchored(_times(self._unscale.transpose(0, 2, 1), direction))
 
-    def to_words(self, direction: Float64) -> Float64:
-        """Return C times directions of the contexts."""
-        return self._mixed(
-            self.curvature.model.counts.by_word,
-            self._by_word,
-            (self.curvature.rho, self.curvature.alpha),
-            direction,
-        )
-
-    def to_contexts(self, direction: Float64) -> Float64:
-        """Return the transpose of C times directions of the words."""
-        return self._mixed(
-            self.curvature.model.counts.by_context,
-            self._by_context,
-            (self.curvature.alpha, self.curvature.rho),
-            direction,
-        )
-
-    def product(self, direction: Float64) -> Float64:
-        """Return the Schur complement times directions of the contexts."""
-        back = self.to_contexts(_times(self._word_inverse, self.to_words(direction)))
-        return self.space.project_contexts(_times(self._context, direction) - back)
-
-    def precondition(self, residual: Float64) -> Float64:
-        """Return nearly the inverse of the Schur complement times residuals."""
-        out = _times(self._context_inverse, residual)
+    def product(self, scaled: Float64) -> Float64:
+        """Return the scaled Schur complement, definite along rotations, times columns (C K, S)."""
+        direction = self.unscaled(scaled)
+        change = -self._to_contexts(_times(self._word_inverse, self._to_words(direction)))
+        change = self.space.unanchored(change)
         if self.space.turns:
-            alpha = self.curvature.alpha
-            cross = np.tensordot(residual, alpha, (0, 0))  # (S, K, K)
-            cross = self._axes.T @ (cross + cross.transpose(0, 2, 1)) @ self._axes
-            out += np.tensordot(alpha, self._axes @ (self._softness * cross) @ self._axes.T, (1, 1))
-        return self.space.project_contexts(out)
+            change += self._stiffness * self.space.context_rotation(direction)
+        return scaled + _columns(_times(self._unscale, change))
 
-    def conjugate_gradients(
-        self, right: Float64, report: Callable[[int, float], None] | None = None
-    ) -> Solution:
-        """Solve with the Schur complement for a batch of right-hand sides (C, S, K).
+    def conjugate_gradients(self, right: Float64, tell: Tell | None = None) -> Solution:
+        """Solve for scaled right-hand sides (C K, S), all in one block.
 
         Parameters
         ----------
         right : ndarray
             The right-hand sides.
-        report : callable, optional
+        tell : callable, optional
             Told the iteration and the largest relative residual.
         """
-        x, residual = np.zeros_like(right), right.copy()
-        conditioned = self.precondition(residual)
-        size = first = _dot(residual, conditioned)  # (S,)
-        direction = conditioned.copy()
-        goal = self.tolerance**2 * first
+        goal = self.tolerance * np.linalg.norm(right, axis=0)
+        x = np.zeros_like(right)
+        basis, left = np.linalg.qr(right)  # the residuals are basis @ left
+        direction = basis
         for iteration in range(self.max_iterations + 1):
-            active = size > goal
-            if not np.any(active):
-                return Solution(x, residual, iteration)
+            size = np.linalg.norm(left, axis=0)
+            if tell is not None:
+                tell(iteration, _relative(size, goal) * self.tolerance)
+            if np.all(size <= goal):
+                return Solution(x, basis @ left, iteration)
             product = self.product(direction)
-            bend = _dot(direction, product)
-            self._check(direction, bend, active)
-            step = np.divide(size, bend, out=np.zeros_like(size), where=active)[:, None]
-            x += step * direction
-            residual -= step * product
-            conditioned = self.precondition(residual)
-            before, size = size, np.where(active, _dot(residual, conditioned), size)
-            share = np.divide(size, before, out=np.zeros_like(size), where=active)[:, None]
-            direction *= share
-            direction += conditioned
-            if report is not None:
-                report(iteration + 1, float(np.sqrt(np.max(size[first > 0] / first[first > 0]))))
+            step = self._step(direction, product)  # the inverse of direction^T S direction
+            x += direction @ (step @ left)
+            basis, share = np.linalg.qr(basis - product @ step)
+            direction = basis + direction @ share.T
+            left = share @ left
         raise NumericalError(
-            f"conjugate gradients have left {np.sqrt(np.max(size / first)):.1g} of the residual after "
+            f"conjugate gradients have left {_relative(size, goal) * self.tolerance:.1g} of the residual after "
             f"{self.max_iterations} iterations ({self.tolerance:g} was asked for); allow more iterations or a "
             "larger tolerance, or take a larger prior precision"
         )
 
-    def _check(self, direction: Float64, bend: Float64, active: npt.NDArray[np.bool_]) -> None:
-        if np.all(bend[active] > 0.0):
-            return
-        worst = int(np.argmin(np.where(active, bend, np.inf)))
-        alpha = np.ascontiguousarray(direction[:, worst : worst + 1])
-        rho = -_times(self._word_inverse, self.to_words(alpha))
-        raise indefinite(self.curvature, self.space, rho[:, 0], alpha[:, 0])
+    def _step(self, direction: Float64, product: Float64) -> Float64:
+        """Invert the small matrix of a block's directions, or name a direction along which it is not definite."""
+        bend, axes = np.linalg.eigh(direction.T @ product)
+        if not bend[0] > 0.0:
+            alpha = self.unscaled(direction @ axes[:, :1])
+            rho = -_times(self._word_inverse, self._to_words(alpha))
+            raise indefinite(self.curvature, self.space, rho[:, 0], alpha[:, 0])
+        return np.asarray((axes / bend) @ axes.T)
+
+    def _to_words(self, direction: Float64) -> Float64:
+        """Return C times directions of the contexts."""
+        curvature = self.curvature
+        return self._mixed(
+            curvature.model.counts.by_word, self._by_word, curvature.rho, curvature.alpha, direction
+        )
+
+    def _to_contexts(self, direction: Float64) -> Float64:
+        """Return the transpose of C times directions of the words."""
+        curvature = self.curvature
+        return self._mixed(
+            curvature.model.counts.by_context, self._by_context, curvature.alpha, curvature.rho, direction
+        )
 
     def _mixed(
-        self,
-        side: Side,
-        entries: tuple[Float64, Float64],
-        vectors: tuple[Float64, Float64],
-        direction: Float64,
+        self, side: Side, entries: tuple[Float64, Float64], x: Float64, y: Float64, direction: Float64
     ) -> Float64:
-        out = np.empty((len(vectors[0]), *direction.shape[1:]))
-        direction = np.ascontiguousarray(direction)
-        threads = self.curvature.model.threads
-        threads.run(
-            lambda a, b, _: mixed_rows(a, b, side.indptr, side.other, *entries, *vectors, direction, out),
-            threads.chunks(np.diff(side.indptr) + 1),
-        )
+        threads, size = self.curvature.model.threads, direction.shape[1]
+        chunks = threads.chunks(np.diff(side.indptr) + 1)
+        out = np.empty((len(x), size, x.shape[1]))
+        for first in range(0, size, SHARED):
+            some = np.ascontiguousarray(direction[:, first : first + SHARED])
+            part = np.empty((len(x), *some.shape[1:]))
+
+            def work(a: int, b: int, _: int, some: Float64 = some, part: Float64 = part) -> None:
+                mixed_rows(a, b, side.indptr, side.other, *entries, x, y, some, part)
+
+            threads.run(work, chunks)
+            out[:, first : first + SHARED] = part
         return out
 
 
-def _inverse(blocks: Float64) -> Float64:
+def _relative(size: Float64, goal: Float64) -> float:
+    return float(np.max(size[goal > 0.0] / goal[goal > 0.0], initial=0.0))
+
+
+def _inverse(blocks: npt.NDArray[np.floating]) -> Float64:
     return np.asarray(np.linalg.inv(blocks), dtype=np.float64)
 
 
 def _times(blocks: Float64, direction: Float64) -> Float64:
-    """Return symmetric blocks (rows, K, K) times directions (rows, S, K)."""
-    return np.asarray(np.matmul(direction, blocks))
+    """Return blocks (rows, K, K) times directions (rows, S, K)."""
+    return np.asarray(np.matmul(direction, blocks.transpose(0, 2, 1)))
 
 
-def _dot(x: Float64, y: Float64) -> Float64:
-    return np.asarray(np.einsum("csk,csk->s", x, y))
+def _columns(direction: Float64) -> Float64:
+    """Return directions (rows, S, K) as columns (rows K, S)."""
+    return np.ascontiguousarray(direction.transpose(0, 2, 1)).reshape(-1, direction.shape[1])

@@ -6,6 +6,7 @@ projected out, which is to first order what turning a draw to the mode (`bayesve
 anchors there are no rotations left; the anchors' rows are taken out before anything is factored.
 """
 
+import math
 from collections.abc import Callable
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -66,15 +67,20 @@ class Space:
             stacked = np.concatenate([d_rho, d_alpha])
             stacked -= self._both.nearest(stacked)
             return stacked[: len(d_rho)], stacked[len(d_rho) :]
-        return d_rho, self._unanchored(d_alpha)
+        return d_rho, self.unanchored(d_alpha)
 
     def project_contexts(self, direction: Float64) -> Float64:
         """Return directions of the contexts (num_contexts, S, K) less anchors and rotations of alpha alone."""
-        if self.turns:
-            return direction - self._contexts.nearest(direction)
-        return self._unanchored(direction)
+        return direction - self.context_rotation(direction) if self.turns else self.unanchored(direction)
 
-    def _unanchored(self, direction: Float64) -> Float64:
+    def context_rotation(self, direction: Float64) -> Float64:
+        """Return the rotations of alpha alone that are nearest to directions (num_contexts, S, K)."""
+        return self._contexts.nearest(direction)
+
+    def unanchored(self, direction: Float64) -> Float64:
+        """Return directions of the contexts that are zero at the anchors."""
+        if not np.any(self.fixed):
+            return direction
         out = direction.copy()
         out[self.fixed] = 0.0
         return out
@@ -169,7 +175,7 @@ def reach_mode(
         solver = make_solver(model.curvature(rho, alpha), space)
         move = space.project(*solver.solve(*slope))
         gain = sum(float(np.vdot(g, d)) for g, d in zip(slope, move, strict=True))
-        distance = np.sqrt(max(gain, 0.0))
+        distance = math.sqrt(max(gain, 0.0))
         if distance < NEWTON_TOLERANCE:
             return Mode(rho, alpha, value, distance, step, solver)
         rho, alpha = _line_search(model, (rho, alpha), move, value, gain)
