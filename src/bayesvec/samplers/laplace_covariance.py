@@ -136,6 +136,7 @@ def laplace_covariance(
     contexts: Sequence[str] = (),
     anchors: Anchors | None = None,
     tolerance: float = 1e-4,
+    mode_tolerance: float = 1e-3,
     max_iterations: int = 1000,
     threads: int | None = None,
     report: Report | None = None,
@@ -159,6 +160,8 @@ def laplace_covariance(
         Context rows that stay fixed; without, rotations are projected out (if the prior has them).
     tolerance : float, optional
         Relative residual at which conjugate gradients stop; the covariance's relative error is its square.
+    mode_tolerance : float, optional
+        How far the place may be off the exact mode, in posterior standard deviations.
     max_iterations : int, optional
         Iterations at most; more are an error.
     threads : int, optional
@@ -169,20 +172,22 @@ def laplace_covariance(
     from threadpoolctl import threadpool_limits
 
     word_rows, context_rows = _rows(counts, words, contexts)
-    if not 0.0 < tolerance < 1.0:
-        raise OptionError(f"tolerance is {tolerance}; it must be between 0 and 1")
+    for name, value in (("tolerance", tolerance), ("mode_tolerance", mode_tolerance)):
+        if not 0.0 < value < 1.0:
+            raise OptionError(f"{name} is {value}; it must be between 0 and 1")
     if max_iterations < 1:
         raise OptionError(f"max_iterations is {max_iterations}; it must be 1 or more")
     tell = report or (lambda _: None)
 
     def make_solver(curvature: Curvature, space: Space) -> Elimination:
         tell("a Newton step to the mode")
-        return Elimination(curvature, space, tolerance=tolerance, max_iterations=max_iterations)
+        return Elimination(curvature, space, max_iterations=max_iterations)
 
     workers = Threads(default_threads() if threads is None else threads)
     with workers, threadpool_limits(1, "blas"):
-        mode = reach_mode(Model(counts, prior, threads=workers), near, anchors, make_solver)
-        covariance, iterations = joint_covariance(mode.solver, word_rows, context_rows, tell)
+        model = Model(counts, prior, threads=workers)
+        mode = reach_mode(model, near, anchors, make_solver, tolerance=mode_tolerance)
+        covariance, iterations = joint_covariance(mode.solver, word_rows, context_rows, tolerance, tell)
     return RowsCovariance(
         words=tuple(words),
         contexts=tuple(contexts),
@@ -194,7 +199,7 @@ def laplace_covariance(
 
 
 def joint_covariance(
-    solver: Elimination, word_rows: list[int], context_rows: list[int], tell: Report
+    solver: Elimination, word_rows: list[int], context_rows: list[int], tolerance: float, tell: Report
 ) -> tuple[Float64, int]:
     """Return the covariance of all coordinates of some rows, and the iterations it took."""
     num_words, dim = solver.curvature.rho.shape
@@ -207,7 +212,7 @@ def joint_covariance(
         columns = np.arange(first, min(first + BLOCK, size))
         right, shift = solver.reduce(*_units(solver.space, rows[columns // dim], columns % dim))
         where = f"covariance: columns {first + 1} to {columns[-1] + 1} of {size}"
-        solution = solver.conjugate_gradients(right, partial(_tell, tell, where))
+        solution = solver.conjugate_gradients(right, tolerance, partial(_tell, tell, where))
         iterations += solution.iterations
         found[columns] = solver.complete(solution.x, shift)[rows].transpose(1, 0, 2).reshape(-1, size)
         solved[:, columns], left[:, columns] = solution.x, solution.residual

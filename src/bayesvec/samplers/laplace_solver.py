@@ -27,6 +27,7 @@ from bayesvec.samplers.laplace_space import Space, indefinite
 Float64 = npt.NDArray[np.float64]
 Tell = Callable[[int, float], None]  # iteration, largest relative residual
 
+ROUGH = 1e-2  # relative residual of a Newton step: the next one starts a hundred times nearer to the mode
 SHARED = 8  # directions that share one pass over the pairs: their vectors still fit the last cache
 
 
@@ -47,19 +48,14 @@ class Elimination:
         The Hessian.
     space : Space
         What is free.
-    tolerance : float, optional
-        Residual to stop at, relative to the right-hand side, both scaled.
     max_iterations : int, optional
         Iterations at most.
     """
 
-    def __init__(
-        self, curvature: Curvature, space: Space, *, tolerance: float = 1e-4, max_iterations: int = 1000
-    ) -> None:
+    def __init__(self, curvature: Curvature, space: Space, *, max_iterations: int = 1000) -> None:
         counts = curvature.model.counts
         self.curvature = curvature
         self.space = space
-        self.tolerance = tolerance
         self.max_iterations = max_iterations
         # K x K inverses, of precisions that a prior keeps away from zero: each is applied some hundred times
         self._word_inverse = _inverse(-curvature.rho_blocks())
@@ -70,9 +66,9 @@ class Elimination:
         self._by_context = curvature.residual[counts.permutation], curvature.weight[counts.permutation]
 
     def solve(self, d_rho: Float64, d_alpha: Float64) -> tuple[Float64, Float64]:
-        """Return the inverse of the negative Hessian times one direction."""
+        """Return nearly the inverse of the negative Hessian times one direction, for a Newton step."""
         right, shift = self.reduce(d_rho[:, None], d_alpha[:, None])
-        x = self.complete(self.conjugate_gradients(right).x, shift)[:, 0]
+        x = self.complete(self.conjugate_gradients(right, ROUGH).x, shift)[:, 0]
         return x[: len(d_rho)], x[len(d_rho) :]
 
     def reduce(self, b_rho: Float64, b_alpha: Float64) -> tuple[Float64, Float64]:
@@ -110,24 +106,26 @@ class Elimination:
             change += self._stiffness * self.space.context_rotation(direction)
         return scaled + _columns(_times(self._unscale, change))
 
-    def conjugate_gradients(self, right: Float64, tell: Tell | None = None) -> Solution:
+    def conjugate_gradients(self, right: Float64, tolerance: float, tell: Tell | None = None) -> Solution:
         """Solve for scaled right-hand sides (C K, S), all in one block.
 
         Parameters
         ----------
         right : ndarray
             The right-hand sides.
+        tolerance : float
+            Residual to stop at, relative to the right-hand side, both scaled.
         tell : callable, optional
             Told the iteration and the largest relative residual.
         """
-        goal = self.tolerance * np.linalg.norm(right, axis=0)
+        goal = tolerance * np.linalg.norm(right, axis=0)
         x = np.zeros_like(right)
         basis, left = np.linalg.qr(right)  # the residuals are basis @ left
         direction = basis
         for iteration in range(self.max_iterations + 1):
             size = np.linalg.norm(left, axis=0)
             if tell is not None:
-                tell(iteration, _relative(size, goal) * self.tolerance)
+                tell(iteration, _relative(size, goal) * tolerance)
             if np.all(size <= goal):
                 return Solution(x, basis @ left, iteration)
             product = self.product(direction)
@@ -137,8 +135,8 @@ class Elimination:
             direction = basis + direction @ share.T
             left = share @ left
         raise NumericalError(
-            f"conjugate gradients have left {_relative(size, goal) * self.tolerance:.1g} of the residual after "
-            f"{self.max_iterations} iterations ({self.tolerance:g} was asked for); allow more iterations or a "
+            f"conjugate gradients have left {_relative(size, goal) * tolerance:.1g} of the residual after "
+            f"{self.max_iterations} iterations ({tolerance:g} was asked for); allow more iterations or a "
             "larger tolerance, or take a larger prior precision"
         )
 

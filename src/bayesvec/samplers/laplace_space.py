@@ -147,6 +147,8 @@ def reach_mode(
     near: tuple[npt.ArrayLike, npt.ArrayLike],
     anchors: Anchors | None,
     make_solver: Callable[[Curvature, Space], S],
+    *,
+    tolerance: float = NEWTON_TOLERANCE,
 ) -> Mode[S]:
     r"""Go the last steps to the mode by Newton's method, where the Hessian is wanted.
 
@@ -163,6 +165,8 @@ def reach_mode(
         Context rows that stay at their values.
     make_solver : callable
         Makes the solver from the curvature at a place; raises a `NumericalError` if that is not definite.
+    tolerance : float, optional
+        How far the place may be off the mode, in those standard deviations.
     """
     rho, alpha = (side.copy() for side in model.check(*near))
     if anchors is not None and not np.array_equal(alpha[anchors.rows], anchors.values):
@@ -176,7 +180,7 @@ def reach_mode(
         move = space.project(*solver.solve(*slope))
         gain = sum(float(np.vdot(g, d)) for g, d in zip(slope, move, strict=True))
         distance = math.sqrt(max(gain, 0.0))
-        if distance < NEWTON_TOLERANCE:
+        if distance < tolerance:
             return Mode(rho, alpha, value, distance, step, solver)
         rho, alpha = _line_search(model, (rho, alpha), move, value, gain)
     raise NumericalError(

@@ -1,0 +1,118 @@
+"""The Laplace covariance of two words at size, timed against a Gibbs sweep in the same run.
+
+House speeches are read from where BAYESVEC_DATA says; without, a simulated Zipf world of the same size is used.
+The time to the MAP is given beside, as it comes before.
+
+Usage: python benchmarks/laplace.py [--vocab 5000] [--dim 50] [--year 2010] [--words war,peac]
+"""
+
+import argparse
+import os
+import time
+from statistics import median
+
+import numpy as np
+from report import write
+from threadpoolctl import threadpool_limits
+
+from bayesvec import simulate
+from bayesvec.datasets.congress import congress
+from bayesvec.datasets.files import VARIABLE
+from bayesvec.model import Model
+from bayesvec.parallel import Threads, default_threads
+from bayesvec.priors import spherical
+from bayesvec.samplers import gibbs
+from bayesvec.samplers.laplace_covariance import laplace_covariance
+from bayesvec.samplers.laplace_factor import factorise
+from bayesvec.samplers.laplace_space import reach_mode
+from bayesvec.samplers.map import find_map
+
+
+def data(vocab, year):
+    """Counts of one year of House speeches, or of a simulated world of as many samples."""
+    if os.environ.get(VARIABLE):
+        return "House speeches", congress(years=[year], vocab=vocab, seed=0, progress=False)
+    return "simulated", simulate(vocab, 50, pairs=7_500_000, zipf=True, seed=0)[0]
+
+
+def sweep_seconds(counts, prior, dim, place, repeats=5):
+    """Median time of a Gibbs sweep on all cores, begun at the MAP."""
+    problem = gibbs.prepare(counts, prior, dim)
+    state, seconds = gibbs.start(problem, seed=1, chain=0, rho=place[0], alpha=place[1]), []
+    with Threads(default_threads()) as threads, threadpool_limits(1, "blas"):
+        for number in range(repeats + 1):
+            began = time.perf_counter()
+            state, _ = gibbs.sweep(problem, state, seed=1, chain=0, number=number + 1, threads=threads)
+            seconds.append(time.perf_counter() - began)
+    return median(seconds[1:])  # the first compiles
+
+
+def against_dense(vocab=60, dim=6, pairs=100_000):
+    """Largest error of the rows' covariance, relative to the largest entry of the dense inverse's."""
+    counts, _ = simulate(vocab, dim, pairs=pairs, zipf=True, seed=0)
+    prior = spherical(float(dim))
+    found = find_map(counts, prior, dim)
+    place = found.rho, found.alpha
+    rows = laplace_covariance(
+        counts, prior, place, words=[counts.words[3], counts.words[40]], mode_tolerance=1e-8
+    )
+    mode = reach_mode(Model(counts, prior), place, None, factorise)
+    hessian = -Model(counts, prior).curvature(mode.rho, mode.alpha).matrix().toarray()
+    chosen = np.concatenate([row * dim + np.arange(dim) for row in (3, 40)])
+    dense = np.linalg.pinv(hessian, rcond=1e-8, hermitian=True)[np.ix_(chosen, chosen)]
+    return float(np.abs(rows.covariance - dense).max() / np.abs(dense).max())
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--vocab", type=int, default=5000)
+    parser.add_argument("--dim", type=int, default=50)
+    parser.add_argument("--year", type=int, default=2010)
+    parser.add_argument("--precision", type=float, default=1.0)
+    parser.add_argument("--words", default="")
+    options = parser.parse_args()
+    error = against_dense()
+    print(f"against the dense inverse of a small model: relative error {error:.1g} (required 1e-6)")
+
+    source, counts = data(options.vocab, options.year)
+    words = options.words.split(",") if options.words else list(counts.words[300:302])
+    prior = spherical(options.precision)
+    found = find_map(counts, prior, options.dim, tolerance=1e-3, max_iterations=5000)
+    place = found.rho, found.alpha
+    print(
+        f"{counts}: MAP in {found.iterations} iterations, {found.seconds:.0f} s, converged {found.converged}"
+    )
+    sweep = sweep_seconds(counts, prior, options.dim, place)
+    began = time.perf_counter()
+    rows = laplace_covariance(counts, prior, place, words=words)
+    seconds = time.perf_counter() - began
+    sweep = median([sweep, sweep_seconds(counts, prior, options.dim, place)])
+    ratio = seconds / sweep
+    print(f"joint covariance of {words[0]!r} and {words[1]!r}: {seconds:.1f} s, {ratio:.0f} Gibbs sweeps")
+    results = {
+        "source": source,
+        "vocab": options.vocab,
+        "dim": options.dim,
+        "prior_precision": options.precision,
+        "distinct_pairs": counts.num_pairs,
+        "samples": counts.num_observations,
+        "words": words,
+        "relative_error_small_model": error,
+        "map": {
+            "seconds_over_sweep": found.seconds / sweep,
+            "iterations": found.iterations,
+            "scaled_gradient": found.scaled_gradient,
+        },
+        "distance_to_mode": rows.distance,
+        "iterations": rows.iterations,
+        "seconds": seconds,
+        "sweep_seconds": sweep,
+        "seconds_over_sweep": ratio,
+    }
+    write("laplace", results)
+
+
+if __name__ == "__main__":
+    main()
