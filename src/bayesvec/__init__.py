@@ -11,6 +11,7 @@ _HOME = {
     "Estimate": "bayesvec.estimate",
     "PairCounts": "bayesvec.counts",
     "Posterior": "bayesvec.posterior",
+    "calibrate": "bayesvec.trials",
     "compare": "bayesvec.comparison",
     "count": "bayesvec.counting",
     "count_baskets": "bayesvec.counting",
@@ -30,6 +31,7 @@ __all__ = [
     "PairCounts",
     "Posterior",
     "__version__",
+    "calibrate",
     "compare",
     "count",
     "count_baskets",
@@ -69,5 +71,6 @@ if TYPE_CHECKING:
     from bayesvec.posterior import Posterior
     from bayesvec.posterior import open as open
     from bayesvec.run import fit
+    from bayesvec.trials import calibrate
     from bayesvec.worlds import open_truth, simulate
     from bayesvec.worlds_text import simulate_documents

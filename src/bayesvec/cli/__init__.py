@@ -3,7 +3,7 @@
 import sys
 
 # each of these adds its commands to the application
-from bayesvec.cli import compare, count, demo, fit, plot, questions, simulate  # noqa: F401
+from bayesvec.cli import calibrate, compare, count, demo, fit, plot, questions, simulate  # noqa: F401
 from bayesvec.cli.app import app
 from bayesvec.errors import BayesvecError
 

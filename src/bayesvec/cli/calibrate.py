@@ -1,0 +1,143 @@
+"""`bayesvec calibrate`: whether a method is to be trusted on data of some size."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from bayesvec.cli.app import app
+from bayesvec.errors import OptionError
+
+if TYPE_CHECKING:
+    from bayesvec.progress import Advance
+    from bayesvec.trials import Calibration
+
+_PICTURES = (".png", ".pdf", ".svg")
+
+
+@app.command()
+def calibrate(
+    method: str = typer.Option("gibbs", help="gibbs, nuts, mfvi, blockvi or laplace."),
+    vocab: int = typer.Option(20, help="Words of a world."),
+    dim: int = typer.Option(3, help="Dimension of the vectors."),
+    pairs: int = typer.Option(2000, help="Samples of a world, positive and negative."),
+    worlds: int = typer.Option(200, help="Worlds to draw from the prior."),
+    prior_precision: float = typer.Option(1.0, help="Precision of the prior."),
+    zipf: bool = typer.Option(False, "--zipf", help="Words by the Zipf-Mandelbrot law, not equally often."),
+    draws: int = typer.Option(99, help="Draws that a truth is ranked among."),
+    warmup: int = typer.Option(100, help="Sweeps before the first of them."),
+    thin: int | None = typer.Option(None, help="Sweeps between them (default: by the method)."),
+    identify: str = typer.Option("none", help="none, or fixed: anchors at the MAP as in the paper."),
+    option: list[str] = typer.Option(
+        [], "--option", metavar="NAME=VALUE", help="An option of the method, such as starts=3; repeatable."
+    ),
+    quantities: int = typer.Option(20, help="Cosines, and probabilities, to rank in each world."),
+    level: float = typer.Option(0.9, help="Probability of the intervals."),
+    error_rate: float = typer.Option(0.01, help="How often a right method may be called wrong."),
+    seed: int = typer.Option(0, help="The same seed gives the same answer."),
+    threads: int | None = typer.Option(None, help="Threads (default: one a processor)."),
+    out: Path | None = typer.Option(None, help="Where to put the rank plots: a picture, or a new folder."),
+    as_json: bool = typer.Option(False, "--json", help="Print the answer as JSON."),
+    quiet: bool = typer.Option(False, "--quiet", help="Show no progress."),
+) -> None:
+    """Fit worlds drawn from the prior and see whether the intervals hold; status 1 if they do not."""
+    _check_free(out)
+    from bayesvec.progress import progress
+    from bayesvec.run import find_method
+    from bayesvec.settings import read_options
+    from bayesvec.trials import calibrate as put_to_test
+
+    given: dict[str, Any] = {
+        "vocab": vocab,
+        "dim": dim,
+        "pairs": pairs,
+        "worlds": worlds,
+        "prior_precision": prior_precision,
+        "zipf": zipf,
+        "draws": draws,
+        "warmup": warmup,
+        "thin": thin,
+        "identify": identify,
+        "options": read_options(find_method(method), method, option),
+        "quantities": quantities,
+        "level": level,
+        "error_rate": error_rate,
+        "seed": seed,
+        "threads": threads,
+    }
+    try:
+        with progress(f"calibrating {method}", worlds, enabled=not quiet) as advance:
+            result = put_to_test(method, **given, report=_Report(worlds, advance, quiet))
+    except KeyboardInterrupt:
+        sys.stderr.write("bayesvec: stopped; nothing was written\n")
+        raise typer.Exit(130) from None
+    if out is not None:
+        _write(result, out)
+    typer.echo(json.dumps(result.to_dict(), indent=1) if as_json else str(result))
+    if not result.ok:
+        raise typer.Exit(1)
+
+
+class _Report:
+    """Says how far it is: a bar on a terminal, a line each tenth of the way elsewhere."""
+
+    def __init__(self, worlds: int, advance: "Advance", quiet: bool) -> None:
+        self._worlds = worlds
+        self._advance = advance
+        self._lines = not quiet and not sys.stderr.isatty()
+
+    def __call__(self, done: int) -> None:
+        self._advance(1, "")
+        if self._lines and 10 * done // self._worlds > 10 * (done - 1) // self._worlds:
+            sys.stderr.write(f"world {done}/{self._worlds}\n")
+            sys.stderr.flush()
+
+
+def _check_free(out: Path | None) -> None:
+    """Refuse a place that cannot be written before the work is done."""
+    if out is None:
+        return
+    if out.suffix.lower() in _PICTURES:
+        if not out.parent.is_dir():
+            raise OptionError(f"{out.parent} is not there; make it, or choose another place for the picture")
+    elif out.exists():
+        raise OptionError(f"{out} exists; name a new folder, or a picture ({', '.join(_PICTURES)})")
+
+
+def _write(result: "Calibration", out: Path) -> None:
+    """Write the rank plots, and into a folder the figures and the ranks too."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from bayesvec import plots
+
+    ax = plots.plot_ranks_sbc(result)[0]
+    if out.suffix.lower() in _PICTURES:
+        plots.save_figure(ax, str(out))
+        return
+    import os
+    import shutil
+    import tempfile
+
+    import numpy as np
+
+    out.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    try:
+        plots.save_figure(ax, str(partial / "ranks.png"))
+        (partial / "calibration.json").write_text(json.dumps(result.to_dict(), indent=1), encoding="utf-8")
+        np.savetxt(
+            partial / "ranks.csv",
+            result.ranks.values,
+            fmt="%d",
+            delimiter=",",
+            header=",".join(result.ranks.kinds),
+            comments="",
+        )
+        partial.chmod(0o755)
+        os.rename(partial, out)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
