@@ -177,13 +177,13 @@ def test_draws_have_the_covariance(counts, found, case):
     mask = free_mask(counts, DIM, anchors)
     hessian = hessian_at(counts, PRIOR, problem.rho, problem.alpha)
     covariance = dense_covariance(hessian, mask)
-    draws = stacked_draws(problem, 2000)
+    draws = stacked_draws(problem, 4000)
     assert agrees(*coordinates(draws, mean, covariance))
 
     # L^T for L: the trace of the precision is the same
     factor = problem.factor
     turned = factor._replace(context=np.linalg.cholesky(factor.context.T @ factor.context))
-    assert not agrees(*coordinates(stacked_draws(replace(problem, factor=turned), 2000), mean, covariance))
+    assert not agrees(*coordinates(stacked_draws(replace(problem, factor=turned), 4000), mean, covariance))
     # the paper's Hessian
     wrong = appendix_hessian(counts, PRIOR, problem.rho, problem.alpha)
     wrong = np.where(mask[:, None] & mask, np.linalg.pinv(wrong * np.outer(mask, mask)), 0.0)
