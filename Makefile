@@ -18,7 +18,7 @@ demo: $(READY)
 	$(BIN)/bayesvec demo
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
