@@ -5,7 +5,6 @@ The tests run over all of `run.METHODS`; a new method is a module and its name t
 
 import importlib.util
 import os
-import signal
 
 import numpy as np
 import pytest
@@ -14,10 +13,12 @@ from run_tools import draw_bytes, small_counts
 import bayesvec as bv
 from bayesvec import begin, run
 from bayesvec import chain as chain_module
+from bayesvec.alone import draw_alone
 from bayesvec.draws import open_draws
 from bayesvec.errors import BayesvecError, RunError
 from bayesvec.files import read_arrays
-from bayesvec.outcome import POINT, WHOLE_CHAINS, kind_of
+from bayesvec.outcome import APPROXIMATION, POINT, WHOLE_CHAINS, kind_of
+from bayesvec.priors import spherical
 
 METHODS = sorted(set(run.METHODS) - {"fake"})
 SETTINGS = {"chains": 2, "draws": 12, "warmup": 20, "prior_precision": 0.5, "progress": False}
@@ -97,7 +98,6 @@ def test_what_a_draw_tells_is_stored(runs, method):
 
 def test_log_posterior_is_that_of_the_draw(runs, method):
     from bayesvec.model import Model
-    from bayesvec.priors import spherical
 
     post = runs(method, identify="none")
     model = Model(small_counts(), spherical(0.5))
@@ -194,15 +194,16 @@ def test_interrupted_between_draws(runs, method, tmp_path, monkeypatch):
     if is_point(method):
         pytest.skip("a point has one draw")
     path = tmp_path / "run"
-    at = chain_module.ChainProgress.at
+    taken = iter(range(10**6))
 
-    def press(self, sweep, log_posterior):
-        at(self, sweep, log_posterior)
-        if (self.chain, self.draws) == (0, 5):
-            os.kill(os.getpid(), signal.SIGINT)
+    class Stopped(chain_module.Work):
+        def _draw(self, *given):
+            if next(taken) == 7:
+                self.stop.set()  # what Ctrl-C does
+            return super()._draw(*given)
 
     with monkeypatch.context() as patched:
-        patched.setattr(chain_module.ChainProgress, "at", press)
+        patched.setattr(run, "Work", Stopped)
         with pytest.raises(run.Interrupted, match="fit --resume"):
             fit(path, method)
     assert not open_draws(path).finished
@@ -224,6 +225,36 @@ def test_longer_by_extension_or_refused_in_one_line(runs, method, tmp_path):
     run.go_on(path, wanted={"draws": 12}, progress=False)
     for side in ("rho", "alpha"):
         np.testing.assert_array_equal(open_draws(path).read(side), runs(method).draws.read(side))
+
+
+def test_what_the_method_says_of_itself_is_kept(runs, method):
+    module, outcome = run.find_method(method), runs(method).check().outcome
+    assert outcome.kind == kind_of(module)
+    assert bool(outcome.summary) == hasattr(module, "summary")
+    assert all(isinstance(value, bool | int | float | str) for value in outcome.summary.values())
+    if outcome.kind == APPROXIMATION:
+        assert outcome.caveat
+        check = runs(method).check()
+        assert not check.ok
+        assert outcome.caveat in check.verdict or not outcome.converged
+
+
+@pytest.mark.parametrize("identify", ["none", "fixed"])
+def test_a_chain_alone_is_the_first_of_a_run(runs, method, identify):
+    module = run.find_method(method)
+    rho, alpha = draw_alone(
+        module,
+        small_counts(),
+        spherical(SETTINGS["prior_precision"]),
+        DIM,
+        options=module.Options(**(QUICK.get(method) or {})),
+        draws=size_of(method)[1],
+        warmup=0 if is_point(method) else SETTINGS["warmup"],
+        fixed=identify == "fixed",
+    )
+    post = runs(method, identify=identify)
+    np.testing.assert_array_equal(rho, post.rho[0])
+    np.testing.assert_array_equal(alpha, post.alpha[0])
 
 
 def test_thinned_draws(method, tmp_path):

@@ -1,7 +1,7 @@
 """A method put to the test on worlds of the user's own size: whether it is calibrated, what its intervals cover.
 
-The statistics are those of `bayesvec.calibration`; here a method by name is run on each world in memory, as
-`bayesvec.run` would run one chain of it, and what comes out is put into words.
+The statistics are those of `bayesvec.calibration`; here a method by name is run on each world, and what comes
+out is put into words.
 """
 
 import math
@@ -14,16 +14,14 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from bayesvec.begin import ANCHOR_ITERATIONS, START_ITERATIONS, jittered
+from bayesvec.alone import draw_alone
 from bayesvec.calibration import Functionals, Ranks, Verdict, choose_functionals, judge, sbc_ranks
 from bayesvec.convergence import ess_bulk
 from bayesvec.counts import PairCounts
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimate import LEVEL, plain, tails
-from bayesvec.identify import choose_anchors
-from bayesvec.mode import find_map
 from bayesvec.outcome import APPROXIMATION, POINT, SWEEPS, WHOLE_CHAINS, kind_of
-from bayesvec.parallel import Threads, default_threads
+from bayesvec.parallel import default_threads
 from bayesvec.priors import Prior, spherical
 
 Float32 = npt.NDArray[np.float32]
@@ -223,7 +221,7 @@ def calibrate(
         draws,
         warmup,
         thin,
-        identify,
+        identify == "fixed",
         measure,
     )
     size: dict[str, Any] = {
@@ -282,7 +280,7 @@ def covered(ranks: Ranks, level: float) -> tuple[float, dict[str, Coverage]]:
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """One chain of a method, in memory; remembers how many of its draws were effective ones."""
+    """A method on one world; remembers how many of its draws were effective ones."""
 
     module: ModuleType
     prior: Prior
@@ -291,14 +289,25 @@ class _Trial:
     draws: int
     warmup: int
     thin: int
-    identify: str
+    fixed: bool
     measure: Functionals
     shares: list[float] = field(default_factory=list)
 
     def __call__(self, counts: PairCounts, seed: int) -> tuple[Float32, Float32]:
         """Return draws of rho (draw, R, K) and of alpha (draw, C, K)."""
         try:
-            rho, alpha = self._draw(counts, seed)
+            rho, alpha = draw_alone(
+                self.module,
+                counts,
+                self.prior,
+                self.dim,
+                options=self.options,
+                draws=self.draws,
+                warmup=self.warmup,
+                thin=self.thin,
+                fixed=self.fixed,
+                seed=seed,
+            )
         except NumericalError as error:
             raise NumericalError(f"in one of the worlds: {error}", word=error.word) from error
         ess = ess_bulk(self.measure(rho, alpha)[None])
@@ -309,31 +318,3 @@ class _Trial:
     def effective(self) -> float:
         """Share of the draws that were effective ones, over all worlds."""
         return math.fsum(self.shares) / len(self.shares)  # the same in whatever order they came
-
-    def _draw(self, counts: PairCounts, seed: int) -> tuple[Float32, Float32]:
-        module, start = self.module, {}
-        sweeping = kind_of(module) == SWEEPS
-        given: dict[str, Any] = {"options": self.options, "anchors": None}
-        if sweeping or self.identify == "fixed":  # as `begin.find_begin` does
-            iterations = ANCHOR_ITERATIONS if self.identify == "fixed" else START_ITERATIONS
-            found = find_map(counts, self.prior, self.dim, seed=seed, max_iterations=iterations, threads=1)
-            if self.identify == "fixed":
-                given["anchors"] = choose_anchors(found.alpha, seed=seed)
-            if sweeping and not found.is_zero:
-                start = jittered({"rho": found.rho, "alpha": found.alpha}, seed, 0)
-        if not sweeping:
-            total = self.draws * self.thin
-            of_run: dict[str, Any] = {"chains": 1, "draws": total, "warmup": self.warmup, "threads": 1}
-            given["approximation"] = module.approximate(
-                counts, self.prior, self.dim, **given, **of_run, seed=seed, report=lambda text: None
-            )
-        problem = module.prepare(counts, self.prior, self.dim, **given)
-        state = module.start(problem, seed=seed, chain=0, **start)
-        first = self.warmup if sweeping else 0
-        kept = []
-        with Threads(1) as threads:
-            for number in range(1, first + self.draws * self.thin + 1):
-                state, _ = module.sweep(problem, state, seed=seed, chain=0, number=number, threads=threads)
-                if number > first and (number - first) % self.thin == 0:
-                    kept.append(state)
-        return np.array([state.rho for state in kept]), np.array([state.alpha for state in kept])

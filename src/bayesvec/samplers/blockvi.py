@@ -29,6 +29,7 @@ from bayesvec.samplers.state import Info, State
 from bayesvec.samplers.variational import Float32, Float64, Report, find_place, is_free
 
 INDEPENDENT = True
+CAVEAT = "its rows are independent of each other, so its intervals are too narrow"
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 INDEPENDENT = True  # no warm-up: every draw is a new one from the Gaussian
+CAVEAT = "it is a Gaussian at the mode, which the posterior is not like where there are few data"
 
 
 @dataclass(frozen=True)
