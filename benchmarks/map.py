@@ -17,8 +17,8 @@ from twin import NumpyTwin
 
 from bayesvec import simulate
 from bayesvec.counts import PairCounts
-from bayesvec.priors import Prior, spherical
 from bayesvec.mode import find_map
+from bayesvec.priors import Prior, spherical
 
 REQUIRED = 5.0
 

@@ -37,8 +37,8 @@ def test_starts_scatter_around_the_map():
 
 
 def test_begins_at_the_map_of_the_model(tmp_path):
-    from bayesvec.priors import spherical
     from bayesvec.mode import find_map
+    from bayesvec.priors import spherical
 
     gibbs(tmp_path / "run")
     begin = read_arrays(tmp_path / "run" / "state" / "begin.arrays")

@@ -15,12 +15,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bayesvec as bv
-from bayesvec import corpus as corpus_module
-from bayesvec.corpus import VocabularyOptions, choose_vocabulary, tokenize
 from bayesvec.errors import InputError, OptionError
-from bayesvec.reading import read_blocks, row_blocks
-from bayesvec.sources import ReadOptions, find_sources
-from bayesvec.tokens import make_tokenizer
+from bayesvec.text import corpus as corpus_module
+from bayesvec.text.corpus import VocabularyOptions, choose_vocabulary, tokenize
+from bayesvec.text.reading import read_blocks, row_blocks
+from bayesvec.text.sources import ReadOptions, find_sources
+from bayesvec.text.tokens import make_tokenizer
 
 # Letters of several scripts, marks, both apostrophes, and what must not join a word.
 TRICKY = "aBzZ09'\u2019 _-.\t\u00a0éÉßİ\u0131Σ\u03c3ςǅ\u0301\u0308ाहिﬁ\u200d\u2019“—…٣Ⅷ²\ufe0f❤日本𝔘\u2028"

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import bayesvec as bv
-from bayesvec import memory, pairs
 from bayesvec.counts_store import open_counts
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import counting as kernels
 from bayesvec.kernels import rng
-from bayesvec.tokens import make_tokenizer
+from bayesvec.text import memory, pairs
+from bayesvec.text.tokens import make_tokenizer
 
 ERROR_RATE = 1e-4  # of a right program failing one statistical test; seeds are fixed
 

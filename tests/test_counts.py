@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from bayesvec.counting import count
 from bayesvec.counts import PairCounts, from_pairs
 from bayesvec.counts_split import binomial
 from bayesvec.counts_store import open_counts, read_extra, save_counts
@@ -21,6 +20,7 @@ from bayesvec.counts_table import from_table
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import rng
 from bayesvec.kernels.compiled import compiled
+from bayesvec.text.counting import count
 from bayesvec.worlds import simulate
 from bayesvec.worlds_text import simulate_documents
 

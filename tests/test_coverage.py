@@ -95,7 +95,8 @@ def test_the_orbit_move_makes_cosines_mix():
     cosines, probabilities = worst_ess()
     plain, _ = worst_ess(gibbs.Options(orbit=False))
     print(
-        f"\nworst ESS of 1000 draws: cosines {cosines:.0f} (without the orbit move {plain:.0f}), probabilities {probabilities:.0f}"
+        f"\nworst ESS of 1000 draws: cosines {cosines:.0f} (without the orbit move {plain:.0f}), "
+        f"probabilities {probabilities:.0f}"
     )
     assert cosines >= 150
     assert probabilities >= 300

@@ -9,9 +9,9 @@ from bayesvec import from_pairs
 from bayesvec import model as model_module
 from bayesvec.balance import balanced, zero_is_the_mode
 from bayesvec.errors import NumericalError, OptionError
+from bayesvec.mode import find_map
 from bayesvec.model import Model
 from bayesvec.priors import Prior, RowPrior, spherical
-from bayesvec.mode import find_map
 
 
 def world(num_words=30, num_contexts=20, dim=3, samples=40_000, seed=0, skew=1.0):

@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from bayesvec.counting import count
 from bayesvec.counts import PairCounts
 from bayesvec.errors import OptionError
+from bayesvec.text.counting import count
 from bayesvec.worlds import Truth, simulate
 from bayesvec.worlds_text import simulate_documents
 

@@ -13,8 +13,8 @@ _HOME = {
     "Posterior": "bayesvec.posterior",
     "calibrate": "bayesvec.trials",
     "compare": "bayesvec.comparison",
-    "count": "bayesvec.counting",
-    "count_baskets": "bayesvec.counting",
+    "count": "bayesvec.text.counting",
+    "count_baskets": "bayesvec.text.counting",
     "fit": "bayesvec.run",
     "from_pairs": "bayesvec.counts",
     "from_table": "bayesvec.counts_table",
@@ -62,7 +62,6 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from bayesvec import datasets
     from bayesvec.comparison import compare
-    from bayesvec.counting import count, count_baskets
     from bayesvec.counts import PairCounts, from_pairs
     from bayesvec.counts_store import open_counts
     from bayesvec.counts_table import from_table
@@ -71,6 +70,7 @@ if TYPE_CHECKING:
     from bayesvec.posterior import Posterior
     from bayesvec.posterior import open as open
     from bayesvec.run import fit
+    from bayesvec.text.counting import count, count_baskets
     from bayesvec.trials import calibrate
     from bayesvec.worlds import open_truth, simulate
     from bayesvec.worlds_text import simulate_documents

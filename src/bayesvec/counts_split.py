@@ -28,7 +28,7 @@ def split_counts(
             f"these counts do not hold the {by}s they came from, so whole {by}s cannot be held out; "
             "count the text itself, or split by='pair'"
         )
-    from bayesvec.counting import split_documents
+    from bayesvec.text.counting import split_documents
 
     return tuple(split_documents(counts, shares, seed))
 

@@ -252,7 +252,7 @@ def _source(folder: Path, manifest: Mapping[str, Any]) -> Any:
     """Open the corpus that was counted, if it was kept."""
     if manifest["source"] is None:
         return None
-    from bayesvec.corpus import EncodedCorpus
+    from bayesvec.text.corpus import EncodedCorpus
 
     names = [name for name in manifest["arrays"] if name.startswith("source.")]
     arrays = {name.removeprefix("source."): _array(folder, manifest, name) for name in names}

@@ -118,9 +118,9 @@ def _count(
     """Count, save, and return the summary."""
     from time import perf_counter
 
-    from bayesvec.counting import count as count_texts
-    from bayesvec.counting import count_baskets
     from bayesvec.counts_store import check_free
+    from bayesvec.text.counting import count as count_texts
+    from bayesvec.text.counting import count_baskets
 
     check_free(out, force=force)
     _check_writable(out)

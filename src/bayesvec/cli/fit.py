@@ -149,7 +149,7 @@ class _Data:
             from bayesvec.counts_store import open_counts
 
             return open_counts(self.counts)
-        from bayesvec.counting import count
+        from bayesvec.text.counting import count
 
         return count(self.texts, **self.options, threads=self.threads, progress=self.show)
 

@@ -90,7 +90,7 @@ def congress(
     """
     if group not in (None, "party", "year"):
         raise OptionError(f"group is {group!r}; it must be 'party', 'year' or left out")
-    from bayesvec.counting import count
+    from bayesvec.text.counting import count
 
     speeches = congress_speeches(
         path, years=years, parties=parties, min_words=min_words, max_words=max_words, seed=seed

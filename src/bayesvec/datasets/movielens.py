@@ -84,7 +84,7 @@ def movielens(
     ratings = Ratings(*(column[np.isin(ratings.movie, kept)] for column in ratings))
     if recipe == "B":
         ratings = _a_few_of_each_user(ratings, seed)
-    from bayesvec.counting import count_baskets
+    from bayesvec.text.counting import count_baskets
 
     counts = count_baskets(
         ([name[movie] for movie in basket] for basket in _baskets(ratings, disliked=recipe == "B")),

@@ -77,7 +77,7 @@ def thin(
     Parameters
     ----------
     tokens, bounds, numbers : ndarray
-        The documents, as in `bayesvec.corpus.EncodedCorpus`.
+        The documents, as in `bayesvec.text.corpus.EncodedCorpus`.
     first, last : int
         The range of documents to thin.
     keep : ndarray of float64

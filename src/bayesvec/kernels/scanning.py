@@ -2,7 +2,7 @@
 
 A segment is a piece of text that can hold words only within itself. Segments of ASCII are cut into words
 here; a segment with any other byte is numbered whole, and Python's own Unicode rules cut it once for all its
-occurrences (`bayesvec.tokens`).
+occurrences (`bayesvec.text.tokens`).
 """
 
 import numpy as np

@@ -7,17 +7,17 @@ from itertools import chain
 from typing import Any
 
 from bayesvec import __version__
-from bayesvec.corpus import TokenStream, VocabularyOptions, encode, number_lists, read_words, tokenize
 from bayesvec.counts import PairCounts
 from bayesvec.errors import InputError, OptionError
-from bayesvec.holdout import split_documents
-from bayesvec.memory import parse_memory
-from bayesvec.pairs import PairOptions, count_corpus
-from bayesvec.pipeline import check_threads
-from bayesvec.reading import read_blocks, row_blocks
-from bayesvec.sources import ReadOptions, Source, find_sources
-from bayesvec.tables import Row
-from bayesvec.tokens import Tokenizer, make_tokenizer
+from bayesvec.text.corpus import TokenStream, VocabularyOptions, encode, number_lists, read_words, tokenize
+from bayesvec.text.holdout import split_documents
+from bayesvec.text.memory import parse_memory
+from bayesvec.text.pairs import PairOptions, count_corpus
+from bayesvec.text.pipeline import check_threads
+from bayesvec.text.reading import read_blocks, row_blocks
+from bayesvec.text.sources import ReadOptions, Source, find_sources
+from bayesvec.text.tables import Row
+from bayesvec.text.tokens import Tokenizer, make_tokenizer
 
 __all__ = ["count", "count_baskets", "count_corpus", "split_documents"]
 
@@ -87,7 +87,7 @@ def count(
         probability ``sqrt(t / f)``.
     tokenizer : str, optional
         ``words`` (lower-case Unicode words), ``whitespace`` (text that is tokenised already), or a regular
-        expression. See `bayesvec.tokens` for what exactly a word is.
+        expression. See `bayesvec.text.tokens` for what exactly a word is.
     lowercase : bool, optional
         Whether words are lower-cased; by default all but those of ``whitespace``.
     stem : {"english"}, optional

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.corpus import EncodedCorpus
 from bayesvec.counts import PairCounts
 from bayesvec.counts_split import check_fractions
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import rng
-from bayesvec.memory import parse_memory
-from bayesvec.pairs import count_corpus
+from bayesvec.text.corpus import EncodedCorpus
+from bayesvec.text.memory import parse_memory
+from bayesvec.text.pairs import count_corpus
 
 Int64 = npt.NDArray[np.int64]
 

@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from bayesvec.checks import one_of, whole
 from bayesvec.errors import InputError, OptionError
-from bayesvec.memory import GrowingArray, empty_array
-from bayesvec.pipeline import in_order
 from bayesvec.progress import progress
-from bayesvec.reading import Block
-from bayesvec.tokens import Tokenizer, WordTable
+from bayesvec.text.memory import GrowingArray, empty_array
+from bayesvec.text.pipeline import in_order
+from bayesvec.text.reading import Block
+from bayesvec.text.tokens import Tokenizer, WordTable
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
@@ -45,7 +45,7 @@ class EncodedCorpus:
     rows : ndarray of int32, shape (rows, 2), or None
         The word and the group of each word row, where there are groups; else word rows are the vocabulary's.
     options : dict
-        How pairs are counted (the fields of `bayesvec.counting.PairOptions`); plain values, fit for JSON.
+        How pairs are counted (the fields of `bayesvec.text.counting.PairOptions`); plain values, fit for JSON.
     """
 
     tokens: Int32

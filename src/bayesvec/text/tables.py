@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
 from bayesvec.errors import InputError
-from bayesvec.sources import ReadOptions, Source
+from bayesvec.text.sources import ReadOptions, Source
 
 Row = tuple[str | None, Any, int]  # text, group, and the row's number for messages
 

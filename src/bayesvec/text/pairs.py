@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec.checks import one_of, whole
-from bayesvec.corpus import EncodedCorpus
 from bayesvec.counts import PairCounts, Side
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import counting as kernels
 from bayesvec.kernels import rng
-from bayesvec.memory import GrowingArray, empty_array, parse_memory
-from bayesvec.pipeline import check_threads, in_order
 from bayesvec.progress import progress
+from bayesvec.text.corpus import EncodedCorpus
+from bayesvec.text.memory import GrowingArray, empty_array, parse_memory
+from bayesvec.text.pipeline import check_threads, in_order
 
 Bool = npt.NDArray[np.bool_]
 Int32 = npt.NDArray[np.int32]

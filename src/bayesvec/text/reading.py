@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec.errors import InputError
-from bayesvec.sources import ReadOptions, Source, decompressed, kind_of, opened
-from bayesvec.tables import Row, csv_rows, json_rows, parquet_rows
+from bayesvec.text.sources import ReadOptions, Source, decompressed, kind_of, opened
+from bayesvec.text.tables import Row, csv_rows, json_rows, parquet_rows
 
 Int64 = npt.NDArray[np.int64]
 

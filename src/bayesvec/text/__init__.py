@@ -1,0 +1,1 @@
+"""Text to counts: files, words, token ids, windows, pairs."""
