@@ -15,11 +15,11 @@ from bayesvec.identify import Anchors
 from bayesvec.model import Model
 from bayesvec.parallel import Threads
 from bayesvec.priors import Prior, RowPrior, spherical
-from bayesvec.samplers import advi, blockvi, meanfield, mfvi
+from bayesvec.samplers import advi, blockvi, gibbs, meanfield, mfvi
 from bayesvec.samplers.meanfield import Bound
 from bayesvec.samplers.variational import is_free
 from bayesvec.worlds import simulate
-from evidence import ERROR_RATE, agrees, moments
+from evidence import ERROR_RATE, agrees, moments, z_scores
 
 ONE = Threads(1)
 # all contexts are fixed, so that each word is a logistic regression on two known vectors
@@ -279,3 +279,119 @@ def test_what_is_wrong_is_said():
             mfvi.Options(**options)
     with pytest.raises(OptionError, match="none was given"):
         mfvi.prepare(regressions(10), spherical(1.0), 2)
+
+
+def variational_draws(method, counts, precision, dim, *, count, options=None, seed=1):
+    """Draws of rho and alpha, (count, rows, K) each."""
+    prior = spherical(float(precision))
+    found = method.approximate(counts, prior, dim, options=options, seed=seed)
+    problem = method.prepare(counts, prior, dim, approximation=found)
+    state, kept = method.start(problem, seed=seed, chain=0), []
+    for number in range(1, count + 1):
+        state, _ = method.sweep(problem, state, seed=seed, chain=0, number=number, threads=ONE)
+        kept.append(state)
+    return np.array([s.rho for s in kept]), np.array([s.alpha for s in kept])
+
+
+def gibbs_draws(counts, precision, dim, *, count, warmup, thin=1, seed=1):
+    problem = gibbs.prepare(counts, spherical(float(precision)), dim)
+    state, kept = gibbs.start(problem, seed=seed, chain=0), []
+    for number in range(1, warmup + count * thin + 1):
+        state, _ = gibbs.sweep(problem, state, seed=seed, chain=0, number=number, threads=ONE)
+        if number > warmup and (number - warmup) % thin == 0:
+            kept.append(state)
+    return np.array([s.rho for s in kept]), np.array([s.alpha for s in kept])
+
+
+def quantities(rho, alpha):
+    """All inner products of word and context, and all cosines between words: (..., number) each."""
+    unit = rho / np.linalg.norm(rho, axis=-1, keepdims=True)
+    upper = np.triu_indices(rho.shape[-2], 1)
+    products = np.einsum("...ik,...jk->...ij", rho, alpha)
+    cosines = np.einsum("...ik,...jk->...ij", unit, unit)[..., *upper]
+    return products.reshape(*products.shape[:-2], -1), cosines
+
+
+def covered(draws, truth):
+    """Coverage in percent of 90% intervals of the probabilities (a monotone function of products) and cosines."""
+    shares = []
+    for drawn, true in zip(quantities(*draws), quantities(truth.rho, truth.alpha), strict=True):
+        low, high = np.quantile(drawn, [0.05, 0.95], axis=0)
+        shares.append(100 * np.mean((low <= true) & (true <= high)))
+    return shares
+
+
+def coverages(size, worlds):
+    """Mean coverage over worlds of (probabilities, cosines), by method."""
+    stan = mfvi.Options(schedule="advi")
+    found = {name: [] for name in ("gibbs", "mfvi", "mfvi as Stan does it", "blockvi")}
+    for world in range(worlds):
+        counts, truth = simulate(vocab=100, dim=5, pairs=size, seed=world)
+        for name, draws in (
+            ("gibbs", gibbs_draws(counts, 5, 5, count=1000, warmup=500)),
+            ("mfvi", variational_draws(mfvi, counts, 5, 5, count=1000)),
+            (
+                "mfvi as Stan does it",
+                variational_draws(mfvi, counts, 5, 5, count=1000, options=stan, seed=world),
+            ),
+            ("blockvi", variational_draws(blockvi, counts, 5, 5, count=1000)),
+        ):
+            found[name].append(covered(draws, truth))
+    means = {name: np.mean(values, axis=0) for name, values in found.items()}
+    for name, (probabilities, cosines) in means.items():
+        print(f"N={size:,} {name}: probabilities {probabilities:.1f}%, cosines {cosines:.1f}%")
+    return means
+
+
+@pytest.mark.slow
+def test_the_finding_of_the_paper():
+    """With many data the paper's MFVI misses the probabilities; at its optimum, the cosines only."""
+    found = coverages(1_000_000, worlds=6)
+    assert abs(found["gibbs"][0] - 90) < 1
+    assert found["mfvi as Stan does it"][0] < 88
+    assert found["mfvi as Stan does it"][1] < 88
+    assert abs(found["mfvi"][0] - 90) < 1.5
+    assert found["mfvi"][1] < 88
+    assert found["blockvi"][1] < 88
+
+
+@pytest.mark.slow
+def test_fewer_data_are_under_covered_at_the_optimum():
+    found = coverages(20_000, worlds=4)
+    assert abs(found["gibbs"][0] - 90) < 1.5
+    assert found["mfvi"][0] < 88
+    assert found["blockvi"][0] < 88
+
+
+def rank_moments(draws, truth):
+    """Mean of the ranks u in (0, 1) of true values among draws, and of (u - 1/2)^2; for both quantities."""
+    out = []
+    for drawn, true in zip(quantities(*draws), quantities(truth.rho, truth.alpha), strict=True):
+        u = (np.sum(drawn < true, axis=0) + 0.5) / (len(drawn) + 1)
+        out += [u.mean(), np.mean((u - 0.5) ** 2)]
+    return out
+
+
+@pytest.mark.slow
+def test_calibration_by_simulation():
+    """Ranks are uniform for the Gibbs sampler and not for MFVI (Talts et al. 2018), at one error in 10,000."""
+    dim, precision, worlds, count = 3, 2.0, 300, 99
+    rows = {"gibbs": [], "mfvi": []}
+    for world in range(worlds):
+        # the true vectors come from the prior: their variance is epsilon^2 / K
+        counts, truth = simulate(
+            vocab=20, dim=dim, pairs=4_000, seed=world, epsilon=math.sqrt(dim / precision)
+        )
+        rows["gibbs"].append(
+            rank_moments(gibbs_draws(counts, precision, dim, count=count, warmup=300, thin=8), truth)
+        )
+        if world % 3 == 0:  # enough to see what is wrong
+            draws = variational_draws(mfvi, counts, precision, dim, count=count)
+            rows["mfvi"].append(rank_moments(draws, truth))
+    spread = (1 - (count + 1) ** -2) / 12  # of a uniform rank
+    expected = [0.5, spread, 0.5, spread]
+    for name, values in rows.items():
+        print(f"{name}: z-scores {np.round(z_scores(values, expected), 1)}")
+    assert agrees(rows["gibbs"], expected)
+    assert not agrees(np.array(rows["mfvi"])[:, 2:], expected[2:])  # cosines
+    assert not agrees(np.array(rows["mfvi"])[:, :2], expected[:2])  # probabilities
