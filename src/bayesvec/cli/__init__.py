@@ -1,17 +1,36 @@
 """The command line: `bayesvec COMMAND`. Each command imports what it needs when it runs."""
 
 import sys
+from typing import Any
+
+import typer
 
 # each of these adds its commands to the application
 from bayesvec.cli import calibrate, compare, count, demo, fit, plot, questions, simulate  # noqa: F401
 from bayesvec.cli.app import app
 from bayesvec.errors import BayesvecError
 
+# Typer comes with a copy of click in some versions and needs click itself in others.
+UsageError: Any = typer.BadParameter.__mro__[1]
+
 
 def main() -> None:
     """Run the command line; what the user can mend is one line on standard error and status 2."""
+    if len(sys.argv) == 1:
+        sys.argv.append("--help")
     try:
-        app()
+        status = app(standalone_mode=False)
+    except UsageError as error:
+        where = f" (see: {error.ctx.command_path} --help)" if error.ctx else ""
+        _fail(f"{error.format_message()}{where}")
     except BayesvecError as error:
-        sys.stderr.write(f"bayesvec: {error}\n")
-        sys.exit(2)
+        _fail(str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        sys.stderr.write("bayesvec: stopped\n")
+        sys.exit(130)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _fail(message: str) -> None:
+    sys.stderr.write(f"bayesvec: {' '.join(message.split())}\n")
+    sys.exit(2)
