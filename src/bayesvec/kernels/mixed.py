@@ -1,14 +1,64 @@
-r"""The part of the Hessian that joins words and contexts, times several directions at once."""
+r"""The part of the Hessian that joins words and contexts, times eight directions at once.
+
+The directions are the last axis and their number is fixed: eight sums side by side are two whole vectors, with
+no sum across a vector and no remainder, whatever K is.
+"""
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba.core import types
+from numba.extending import intrinsic
 
 from bayesvec.kernels.compiled import compiled
-from bayesvec.kernels.density import _add, _add4, _dot, _dot4
+from bayesvec.kernels.vector import _DOUBLES, _index, _loop, _row
 
 Float64 = npt.NDArray[np.float64]
 
-BLOCK = 32  # entries whose vectors stay in the first cache over all directions
+WIDTH = 2 * _DOUBLES.lanes  # directions
+
+
+def _add_pair(typing, x, w, y, v, weight, residual, direction, out):  # type: ignore[no-untyped-def]
+    number = types.float64
+    signature = types.void(x, types.int64, y, types.int64, number, number, direction, out)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        kinds = signature.args
+        own, dim = _row(context, builder, kinds[0], args[0], args[1])
+        other, _ = _row(context, builder, kinds[2], args[2], args[3])
+        read, _ = _row(context, builder, kinds[6], args[6], args[3])
+        write, _ = _row(context, builder, kinds[7], args[7], args[1])
+        opposite = _DOUBLES.spread(builder, builder.fneg(args[5]))
+
+        def halves(k: Any) -> list[Any]:
+            return [builder.add(builder.mul(k, _index(WIDTH)), _index(h * _DOUBLES.lanes)) for h in range(2)]
+
+        def moved(k: Any, sums: list[Any]) -> list[Any]:
+            scale = _DOUBLES.spread(builder, builder.load(builder.gep(own, [k])))
+            return [
+                _DOUBLES.multiply_add(builder, scale, _DOUBLES.load(builder, read, offset), total)
+                for offset, total in zip(halves(k), sums, strict=True)
+            ]
+
+        sums = _loop(builder, dim, [_DOUBLES.zero] * 2, moved)
+
+        def add(k: Any, nothing: list[Any]) -> list[Any]:
+            value = builder.fmul(args[4], builder.load(builder.gep(other, [k])))
+            scale = _DOUBLES.spread(builder, value)
+            for offset, total in zip(halves(k), sums, strict=True):
+                new = _DOUBLES.multiply_add(builder, scale, total, _DOUBLES.load(builder, write, offset))
+                taken = _DOUBLES.load(builder, read, offset)
+                _DOUBLES.store(builder, _DOUBLES.multiply_add(builder, opposite, taken, new), write, offset)
+            return []
+
+        _loop(builder, dim, [], add)
+
+    return signature, generate
+
+
+# out[w] += weight (x[w] . d) y[v] - residual d for each d of direction[v], whose rows are (K, 8), flattened
+add_pair: Any = intrinsic(_add_pair)
 
 
 @compiled
@@ -24,9 +74,9 @@ def mixed_rows(
     direction: Float64,
     out: Float64,
 ) -> None:
-    r"""Set rows of ``out`` (rows, S, K) to :math:`\sum_v n \sigma' (\rho_w^\top d_v) \alpha_v - r d_v`.
+    r"""Set rows of ``out`` to :math:`\sum_v n \sigma' (\rho_w^\top d_v) \alpha_v - r d_v` for eight d.
 
-    That is the negative of the Hessian's mixed blocks times S directions d of the other side.
+    That is the negative of the Hessian's mixed blocks times directions d of the other side.
 
     Parameters
     ----------
@@ -39,46 +89,11 @@ def mixed_rows(
     x, y : ndarray
         Vectors of this side (rows, K) and of the other.
     direction : ndarray
-        The directions, (rows of the other side, S, K).
+        The directions, (rows of the other side, K * 8), the eight next to each other.
     out : ndarray
-        The result.
+        The result, in the same form.
     """
-    moved = np.empty(BLOCK)
-    size = direction.shape[1]
     for w in range(first, last):
         out[w] = 0.0
-        row = x[w]
-        for a in range(indptr[w], indptr[w + 1], BLOCK):
-            b = min(a + BLOCK, indptr[w + 1])
-            whole = b - (b - a) % 4
-            for s in range(size):
-                to = out[w, s]
-                for i in range(a, whole, 4):
-                    v0, v1, v2, v3 = other[i], other[i + 1], other[i + 2], other[i + 3]
-                    t0, t1, t2, t3 = _dot4(
-                        row, direction[v0, s], direction[v1, s], direction[v2, s], direction[v3, s]
-                    )
-                    moved[i - a] = weight[i] * t0
-                    moved[i - a + 1] = weight[i + 1] * t1
-                    moved[i - a + 2] = weight[i + 2] * t2
-                    moved[i - a + 3] = weight[i + 3] * t3
-                for i in range(whole, b):
-                    moved[i - a] = weight[i] * _dot(row, direction[other[i], s])
-                for i in range(a, whole, 4):
-                    v0, v1, v2, v3 = other[i], other[i + 1], other[i + 2], other[i + 3]
-                    m = i - a
-                    _add4(to, moved[m], y[v0], moved[m + 1], y[v1], moved[m + 2], y[v2], moved[m + 3], y[v3])
-                    _add4(
-                        to,
-                        -residual[i],
-                        direction[v0, s],
-                        -residual[i + 1],
-                        direction[v1, s],
-                        -residual[i + 2],
-                        direction[v2, s],
-                        -residual[i + 3],
-                        direction[v3, s],
-                    )
-                for i in range(whole, b):
-                    _add(to, moved[i - a], y[other[i]])
-                    _add(to, -residual[i], direction[other[i], s])
+        for i in range(indptr[w], indptr[w + 1]):
+            add_pair(x, w, y, np.int64(other[i]), weight[i], residual[i], direction, out)

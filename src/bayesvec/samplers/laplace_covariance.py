@@ -214,7 +214,7 @@ def joint_covariance(
         where = f"covariance: columns {first + 1} to {columns[-1] + 1} of {size}"
         solution = solver.conjugate_gradients(right, tolerance, partial(_tell, tell, where))
         iterations += solution.iterations
-        found[columns] = solver.complete(solution.x, shift)[rows].transpose(1, 0, 2).reshape(-1, size)
+        found[columns] = solver.complete(solution.x, shift)[rows].reshape(size, -1).T
         solved[:, columns], left[:, columns] = solution.x, solution.residual
     found += solved.T @ left
     return 0.5 * (found + found.T), iterations
@@ -225,10 +225,10 @@ def _tell(tell: Report, where: str, step: int, residual: float) -> None:
 
 
 def _units(space: Space, rows: npt.NDArray[np.int64], axes: npt.NDArray[np.int64]) -> tuple[Float64, Float64]:
-    """Return the free part of some unit vectors, (num_words, S, K) and (num_contexts, S, K)."""
+    """Return the free part of some unit vectors, (num_words, K, S) and (num_contexts, K, S)."""
     (num_words, dim), num_contexts = space.rho.shape, len(space.alpha)
-    unit = np.zeros((num_words + num_contexts, len(rows), dim))
-    unit[rows, np.arange(len(rows)), axes] = 1.0
+    unit = np.zeros((num_words + num_contexts, dim, len(rows)))
+    unit[rows, axes, np.arange(len(rows))] = 1.0
     return space.project(unit[:num_words], unit[num_words:])
 
 

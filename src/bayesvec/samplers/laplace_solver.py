@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from bayesvec.counts import Side
 from bayesvec.errors import NumericalError
-from bayesvec.kernels.mixed import mixed_rows
+from bayesvec.kernels.mixed import WIDTH, mixed_rows
 from bayesvec.model import Curvature
 from bayesvec.samplers.laplace_space import Space, indefinite
 
@@ -28,7 +28,6 @@ Float64 = npt.NDArray[np.float64]
 Tell = Callable[[int, float], None]  # iteration, largest relative residual
 
 ROUGH = 1e-2  # relative residual of a Newton step: the next one starts a hundred times nearer to the mode
-SHARED = 8  # directions that share one pass over the pairs: their vectors still fit the last cache
 
 
 class Solution(NamedTuple):
@@ -40,7 +39,7 @@ class Solution(NamedTuple):
 
 
 class Elimination:
-    """The negative Hessian at one place with the words eliminated; directions are (rows, S, K), S at a time.
+    """The negative Hessian at one place with the words eliminated; directions are (rows, K, S), S at a time.
 
     Parameters
     ----------
@@ -67,15 +66,15 @@ class Elimination:
 
     def solve(self, d_rho: Float64, d_alpha: Float64) -> tuple[Float64, Float64]:
         """Return nearly the inverse of the negative Hessian times one direction, for a Newton step."""
-        right, shift = self.reduce(d_rho[:, None], d_alpha[:, None])
-        x = self.complete(self.conjugate_gradients(right, ROUGH).x, shift)[:, 0]
+        right, shift = self.reduce(d_rho[:, :, None], d_alpha[:, :, None])
+        x = self.complete(self.conjugate_gradients(right, ROUGH).x, shift)[:, :, 0]
         return x[: len(d_rho)], x[len(d_rho) :]
 
     def reduce(self, b_rho: Float64, b_alpha: Float64) -> tuple[Float64, Float64]:
         r"""Return scaled right sides :math:`L^{-1} (b_\alpha - C^\top A^{-1} b_\rho)` and :math:`A^{-1} b_\rho`."""
-        shift = _times(self._word_inverse, b_rho)
-        right = self.space.project_contexts(b_alpha - self._to_contexts(shift))
-        return _columns(_times(self._unscale, right)), shift
+        shift = self._word_inverse @ b_rho
+        right = self._unscale @ self.space.project_contexts(b_alpha - self._to_contexts(shift))
+        return right.reshape(-1, right.shape[2]), shift
 
     def complete(self, scaled: Float64, shift: Float64) -> Float64:
         r"""Return solutions over both sides stacked, with :math:`\rho = A^{-1} (b_\rho - C \alpha)`.
@@ -88,23 +87,21 @@ class Elimination:
             What `reduce` returned beside their right-hand sides.
         """
         alpha = self.unscaled(scaled)
-        rho = shift - _times(self._word_inverse, self._to_words(alpha))
+        rho = shift - self._word_inverse @ self._to_words(alpha)
         return np.concatenate(self.space.project(rho, alpha))
 
     def unscaled(self, scaled: Float64) -> Float64:
-        """Return directions of the contexts (C, S, K) from scaled columns (C K, S)."""
-        rows, dim = self.curvature.alpha.shape
-        direction = scaled.reshape(rows, dim, -1).transpose(0, 2, 1)
-        return self.space.unanchored(_times(self._unscale.transpose(0, 2, 1), direction))
+        """Return directions of the contexts (C, K, S) from scaled columns (C K, S)."""
+        direction = scaled.reshape(*self.curvature.alpha.shape, -1)
+        return self.space.unanchored(self._unscale.transpose(0, 2, 1) @ direction)
 
     def product(self, scaled: Float64) -> Float64:
         """Return the scaled Schur complement, definite along rotations, times columns (C K, S)."""
         direction = self.unscaled(scaled)
-        change = -self._to_contexts(_times(self._word_inverse, self._to_words(direction)))
-        change = self.space.unanchored(change)
+        change = self.space.unanchored(-self._to_contexts(self._word_inverse @ self._to_words(direction)))
         if self.space.turns:
             change += self._stiffness * self.space.context_rotation(direction)
-        return scaled + _columns(_times(self._unscale, change))
+        return scaled + (self._unscale @ change).reshape(scaled.shape)
 
     def conjugate_gradients(self, right: Float64, tolerance: float, tell: Tell | None = None) -> Solution:
         """Solve for scaled right-hand sides (C K, S), all in one block.
@@ -145,8 +142,8 @@ class Elimination:
         bend, axes = np.linalg.eigh(direction.T @ product)
         if not bend[0] > 0.0:
             alpha = self.unscaled(direction @ axes[:, :1])
-            rho = -_times(self._word_inverse, self._to_words(alpha))
-            raise indefinite(self.curvature, self.space, rho[:, 0], alpha[:, 0])
+            rho = -self._word_inverse @ self._to_words(alpha)
+            raise indefinite(self.curvature, self.space, rho[:, :, 0], alpha[:, :, 0])
         return np.asarray((axes / bend) @ axes.T)
 
     def _to_words(self, direction: Float64) -> Float64:
@@ -166,18 +163,19 @@ class Elimination:
     def _mixed(
         self, side: Side, entries: tuple[Float64, Float64], x: Float64, y: Float64, direction: Float64
     ) -> Float64:
-        threads, size = self.curvature.model.threads, direction.shape[1]
+        threads, (rows, dim, size) = self.curvature.model.threads, direction.shape
         chunks = threads.chunks(np.diff(side.indptr) + 1)
-        out = np.empty((len(x), size, x.shape[1]))
-        for first in range(0, size, SHARED):
-            some = np.ascontiguousarray(direction[:, first : first + SHARED])
-            part = np.empty((len(x), *some.shape[1:]))
+        out = np.empty((len(x), dim, size))
+        for first in range(0, size, WIDTH):
+            some = direction[:, :, first : first + WIDTH]
+            full, part = np.zeros((rows, dim, WIDTH)), np.empty((len(x), dim * WIDTH))
+            full[:, :, : some.shape[2]] = some
 
-            def work(a: int, b: int, _: int, some: Float64 = some, part: Float64 = part) -> None:
-                mixed_rows(a, b, side.indptr, side.other, *entries, x, y, some, part)
+            def work(a: int, b: int, _: int, full: Float64 = full, part: Float64 = part) -> None:
+                mixed_rows(a, b, side.indptr, side.other, *entries, x, y, full.reshape(rows, -1), part)
 
             threads.run(work, chunks)
-            out[:, first : first + SHARED] = part
+            out[:, :, first : first + WIDTH] = part.reshape(len(x), dim, WIDTH)[:, :, : some.shape[2]]
         return out
 
 
@@ -187,13 +185,3 @@ def _relative(size: Float64, goal: Float64) -> float:
 
 def _inverse(blocks: npt.NDArray[np.floating]) -> Float64:
     return np.asarray(np.linalg.inv(blocks), dtype=np.float64)
-
-
-def _times(blocks: Float64, direction: Float64) -> Float64:
-    """Return blocks (rows, K, K) times directions (rows, S, K)."""
-    return np.asarray(np.matmul(direction, blocks.transpose(0, 2, 1)))
-
-
-def _columns(direction: Float64) -> Float64:
-    """Return directions (rows, S, K) as columns (rows K, S)."""
-    return np.ascontiguousarray(direction.transpose(0, 2, 1)).reshape(-1, direction.shape[1])

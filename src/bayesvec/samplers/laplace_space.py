@@ -62,7 +62,7 @@ class Space:
         return int(self.rho.size + np.count_nonzero(~self.fixed) * self.alpha.shape[1])
 
     def project(self, d_rho: Float64, d_alpha: Float64) -> tuple[Float64, Float64]:
-        """Return the part of directions that is free, given as (rows, K) or (rows, S, K)."""
+        """Return the part of directions that is free, given as (rows, K) or (rows, K, S)."""
         if self.turns:
             stacked = np.concatenate([d_rho, d_alpha])
             stacked -= self._both.nearest(stacked)
@@ -70,11 +70,11 @@ class Space:
         return d_rho, self.unanchored(d_alpha)
 
     def project_contexts(self, direction: Float64) -> Float64:
-        """Return directions of the contexts (num_contexts, S, K) less anchors and rotations of alpha alone."""
+        """Return directions of the contexts (num_contexts, K, S) less anchors and rotations of alpha alone."""
         return direction - self.context_rotation(direction) if self.turns else self.unanchored(direction)
 
     def context_rotation(self, direction: Float64) -> Float64:
-        """Return the rotations of alpha alone that are nearest to directions (num_contexts, S, K)."""
+        """Return the rotations of alpha alone that are nearest to directions (num_contexts, K, S)."""
         return self._contexts.nearest(direction)
 
     def unanchored(self, direction: Float64) -> Float64:
@@ -109,16 +109,17 @@ class _Turns:
         self.count = int(np.count_nonzero(self._moves)) // 2
 
     def nearest(self, direction: Float64) -> Float64:
-        r"""Return the rotation that is nearest to a direction D, (rows, K) or (rows, S, K).
+        r"""Return the rotation that is nearest to each direction D, given as (rows, K) or (rows, K, S).
 
         It solves :math:`\theta^\top\theta X + X \theta^\top\theta = \theta^\top D - D^\top\theta`; on the principal
         axes that is one division an entry.
         """
-        cross = np.tensordot(direction, self.theta, (0, 0))  # ([S,] K, K), the transpose of theta^T D
-        cross = self._axes.T @ (np.swapaxes(cross, -1, -2) - cross) @ self._axes
+        rows, dim = self.theta.shape
+        cross = (self.theta.T @ direction.reshape(rows, -1)).reshape(dim, dim, -1)
+        cross = self._axes.T @ (cross - cross.transpose(1, 0, 2)).transpose(2, 0, 1) @ self._axes  # (S, K, K)
         turn = np.divide(cross, self._sum, out=np.zeros_like(cross), where=self._moves)
-        turn = self._axes @ turn @ self._axes.T
-        return np.asarray(np.tensordot(self.theta, turn, (1, -2)))
+        turn = (self._axes @ turn @ self._axes.T).transpose(1, 2, 0)
+        return np.asarray((self.theta @ turn.reshape(dim, -1)).reshape(direction.shape))
 
 
 class Solver(Protocol):
