@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
+from scipy.sparse.linalg import ArpackError
 
-from bayesvec import from_pairs
+import bayesvec as bv
+from bayesvec import balance, from_pairs
 from bayesvec import model as model_module
 from bayesvec.balance import balanced, zero_is_the_mode
 from bayesvec.errors import NumericalError, OptionError
@@ -155,6 +157,27 @@ def test_zero_exactly_where_it_is_the_mode(size):
     ratio = 3.0
     assert zero_is_the_mode(counts, Prior(RowPrior(edge * 1.001 * ratio), RowPrior(edge / ratio)))
     assert not zero_is_the_mode(counts, Prior(RowPrior(edge * 0.999 * ratio), RowPrior(edge / ratio)))
+
+
+def test_zero_of_counted_text_whose_rows_add_up_to_zero():
+    documents, _ = bv.simulate_documents(60, 30, vocab=300, epsilon=3.0)
+    counts = bv.count(documents=documents, negatives=1, progress=False)
+    n_pos, n_neg = dense(counts)
+    assert n_pos.size > balance.SMALL
+    assert_array_equal(n_pos.sum(axis=1), n_neg.sum(axis=1))
+    edge = np.linalg.norm((n_pos - n_neg) / 2, 2)
+    assert zero_is_the_mode(counts, spherical(edge * 1.001))
+    assert not zero_is_the_mode(counts, spherical(edge * 0.999))
+    assert zero_is_the_mode(counts, spherical(4.0 ** np.ceil(np.log2(edge) / 2)))  # sums are zero to the last bit
+
+
+def test_zero_where_lanczos_iteration_fails(monkeypatch):
+    def fails(*_, **__):
+        raise ArpackError(-9)
+
+    monkeypatch.setattr("scipy.sparse.linalg.svds", fails)
+    monkeypatch.setattr(balance, "SMALL", 0)
+    test_zero_exactly_where_it_is_the_mode((30, 20))
 
 
 def test_the_climb_itself_finds_the_zero(monkeypatch):

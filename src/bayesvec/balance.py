@@ -8,16 +8,23 @@ As the log likelihood is concave in M, with gradient :math:`\kappa` at zero, the
 no singular value of :math:`P_\rho^{-1/2} \kappa P_\alpha^{-1/2}` is above 1.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import numpy.typing as npt
 
 from bayesvec.counts import PairCounts
 from bayesvec.errors import OptionError
+from bayesvec.kernels import rng
 from bayesvec.priors import Prior
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Float64 = npt.NDArray[np.float64]
 
-SMALL = 50  # rows up to which the singular values of a dense matrix are the quickest
+SMALL = 40_000  # entries up to which the singular values of a dense matrix are the quickest
+_LANCZOS = 4  # the sweep in the address of its first vector: the starts of chains use 0 to 3
 
 
 def balanced(rho: Float64, alpha: Float64, prior: Prior) -> tuple[Float64, Float64]:
@@ -53,7 +60,6 @@ def balanced(rho: Float64, alpha: Float64, prior: Prior) -> tuple[Float64, Float
 def zero_is_the_mode(counts: PairCounts, prior: Prior) -> bool:
     """Tell whether an isotropic ``prior`` is so strong, or the data so few, that the mode is exactly zero."""
     from scipy.sparse import csr_array
-    from scipy.sparse.linalg import svds
 
     side, shape = counts.by_word, (counts.num_words, counts.num_contexts)
     rho_root, alpha_root = (root[:, 0] for root in _roots(prior, *shape))
@@ -62,10 +68,25 @@ def zero_is_the_mode(counts: PairCounts, prior: Prior) -> bool:
     if np.max(np.bincount(rows, weights=kappa**2)) > 1.0:
         return False  # no row is longer than the largest singular value: most data need no more than this
     matrix = csr_array((kappa, side.other, side.indptr), shape=shape)
-    if min(shape) <= SMALL:
-        return bool(np.linalg.norm(matrix.toarray(), 2) <= 1.0)
-    largest = svds(matrix, k=1, v0=np.ones(min(shape)), return_singular_vectors=False)
-    return bool(largest[0] <= 1.0)
+    return _largest_singular_value(matrix) <= 1.0
+
+
+def _largest_singular_value(matrix: "csr_array[Any, tuple[int, int]]") -> float:
+    """Return the spectral norm: by Lanczos iteration, or densely where that is quicker or the iteration fails.
+
+    The iteration begins at normals. A vector with a pattern may be orthogonal to all that matters: with one
+    negative sample for each positive one, every row of kappa adds up to zero.
+    """
+    from scipy.sparse.linalg import ArpackError, svds
+
+    if matrix.shape[0] * matrix.shape[1] > SMALL:
+        start = np.empty(min(matrix.shape))
+        rng.fill_normals(rng.make_key(0, rng.START, sweep=_LANCZOS), 0, 0, start)
+        try:
+            return float(svds(matrix, k=1, v0=start, return_singular_vectors=False)[0])
+        except ArpackError:
+            pass
+    return float(np.linalg.norm(matrix.toarray(), 2))
 
 
 def _roots(prior: Prior, num_words: int, num_contexts: int) -> tuple[Float64, Float64]:
