@@ -233,6 +233,7 @@ def test_orbit_is_off_where_the_symmetry_is_broken():
     counts = small_counts()
     assert gibbs.prepare(counts, spherical(1.0), 2).orbit
     assert not gibbs.prepare(counts, spherical(1.0), 2, anchors=ANCHORS).orbit
+    assert not gibbs.prepare(counts, spherical(1.0), 2, options=gibbs.Options(restart=True)).orbit
     assert not gibbs.prepare(counts, Prior(RowPrior(1.0, 0.5), RowPrior(1.0)), 2).orbit
     assert not gibbs.prepare(counts, Prior(RowPrior(np.array([[1.0, 2.0]])), RowPrior(1.0)), 2).orbit
 
@@ -253,6 +254,7 @@ def test_a_broken_row_is_named():
     assert raised.value.word == "w2"
 
 
-def test_options_are_checked():
-    with pytest.raises(OptionError, match="inner_steps is 0"):
-        gibbs.Options(inner_steps=0)
+@pytest.mark.parametrize("steps", [0, 1025])
+def test_options_are_checked(steps):
+    with pytest.raises(OptionError, match=f"inner_steps is {steps}; it must be from 1 to 1024"):
+        gibbs.Options(inner_steps=steps)

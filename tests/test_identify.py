@@ -60,6 +60,14 @@ def test_the_reference_is_the_mean_of_turned_draws():
     assert np.all(np.diff(np.diag(gram)) <= 0)
 
 
+def test_fewer_rows_than_axes():
+    rho, alpha = embedding(num_words=2, num_contexts=3, dim=8)
+    reference = settle_reference([(rho, alpha), (rho @ rotation(8), alpha @ rotation(8))])
+    assert reference.rho.shape == (2, 8)
+    aligned = align(rho, alpha, reference)
+    np.testing.assert_allclose(aligned[0] @ aligned[1].T, rho @ alpha.T, atol=1e-10)
+
+
 def test_alignment_keeps_float32():
     rho, alpha = (side.astype(np.float32) for side in embedding())
     aligned = align(rho, alpha, settle_reference([(rho, alpha)]))

@@ -61,6 +61,46 @@ def test_equals_its_numpy_twin(dim):
         assert np.abs(rows[0, :dim] - wrong).max() > 2e-3
 
 
+def twin_of_few(side, other, x, key):
+    """The update of a row with fewer pairs than axes, in plain NumPy with the same random numbers."""
+    dim, count = len(x), len(side.n)
+    a = other[:, :dim].astype(np.float64)
+    omega = np.empty(count, dtype=np.float32)
+    fill_polyagamma(side.n, (a @ x).astype(np.float32), key, 0, 0, TABLES, omega)
+    noise = np.empty(dim + count)
+    rng.fill_normals(key, 0, NORMALS, noise)
+    precision = side.precision[0]
+    u = side.shift[0] / precision + noise[:dim] / np.sqrt(precision)
+    s = a * np.sqrt(omega.astype(np.float64))[:, None]
+    right = side.kappa / np.sqrt(omega.astype(np.float64)) - s @ u - noise[dim:]
+    w = np.linalg.solve(np.eye(count) + (s / precision) @ s.T, right)
+    return u + (s.T @ w) / precision
+
+
+@pytest.mark.parametrize(
+    ("count", "dim", "largest", "precision"),
+    [
+        (1, 2, 30, 1.5),
+        (7, 9, 30, 1.5),
+        (20, 64, 30, 0.1),
+        (90, 100, 30, 1.5),
+        (199, 200, 1000, 1.0),
+        (60, 100, 10**6, 0.1),
+    ],
+)
+def test_few_pairs_equal_their_numpy_twin(count, dim, largest, precision):
+    side, other = make_row(count, dim, seed=count, largest=largest, precision=precision, mean=0.3)
+    key = rng.make_key(1, rng.RHO)
+    start = (np.random.default_rng(9).normal(size=dim) / np.sqrt(dim)).astype(np.float32)
+    rows = pad(start)
+    assert redraw_rows(0, 1, side, rows, other, 1, False, key, TABLES, make_work(dim)) == -1
+    a = other[:, :dim].astype(np.float64)
+    omega = side.n * 0.2
+    sd = 1 / np.sqrt(np.diag(np.diag(side.precision[0]) + (a.T * omega) @ a))
+    error = np.abs(rows[0, :dim] - twin_of_few(side, other, start, key))
+    assert np.all(error < np.maximum(0.02 * sd, 1e-4))
+
+
 def repeat(side, other, dim, count, restart=False):
     """Draw the row ``count`` times, each given the last."""
     rows, work = pad(np.zeros(dim)), make_work(dim)

@@ -78,7 +78,7 @@ def settle_reference(states: Sequence[tuple[Array, Array]], rounds: int = 3) -> 
 def _principal(reference: Reference) -> Reference:
     """Turn a reference to its principal axes, largest first; on each, the largest entry is positive."""
     stacked = np.vstack(reference)
-    _, _, axes = np.linalg.svd(stacked, full_matrices=False)
+    _, _, axes = np.linalg.svd(stacked)  # all K axes, also those of fewer rows than axes
     turned = stacked @ axes.T
     largest = turned[np.argmax(np.abs(turned), axis=0), np.arange(turned.shape[1])]
     turned *= np.where(largest < 0, -1.0, 1.0)

@@ -19,8 +19,9 @@ KERNELS = tuple(
 def compiled(function: F, **options: Any) -> F:
     """Compile ``function`` with Numba; it may then run beside others in plain Python threads."""
     dispatcher = numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
-    cache_file = dispatcher._cache._cache_file
-    cache_file._source_stamp = (cache_file._source_stamp, KERNELS)
+    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if cache_file is not None:  # there is none when compilation is switched off
+        cache_file._source_stamp = (cache_file._source_stamp, KERNELS)
     return cast(F, dispatcher)
 
 

@@ -2,7 +2,8 @@ r"""Addressed random numbers: every number is a function of where it is used, no
 
 The generator is Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011, "Parallel random numbers: as easy as
 1, 2, 3"). Its key is the user's seed; its counter is the address (purpose and chain, sweep, row, block).
-So a chain is the same on any number of threads, on any number of machines and after a crash.
+So a chain is the same on any number of threads, on any number of workers and after a crash (on processors of
+one kind: another kind may round a product and a sum together, and so differ in the last bits).
 """
 
 import math

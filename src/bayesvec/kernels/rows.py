@@ -7,7 +7,8 @@ Given :math:`\omega_v \sim PG(n_v, \eta_v)` the row is Gaussian (Polson, Scott &
 
 The other side's rows are gathered in panels that stay in the cache. On the way in each gives its
 :math:`\eta` and its share of b; scaled by :math:`\sqrt\omega`, the panel gives its share of Q.
-A row with few pairs is drawn in the dimension of its data instead (Bhattacharya, Chakraborty & Mallick 2016).
+A row with fewer pairs than axes is drawn in the dimension of its data instead (Bhattacharya, Chakraborty &
+Mallick 2016): cheaper, and the only accurate way there, as the float32 sum would drown a small prior precision.
 """
 
 import math
@@ -35,6 +36,7 @@ SEGMENT = 1 << 14  # pairs after which a row's sums are cut, so that threads can
 _NORMALS = 1 << 31
 _NORMALS_STEP = 1 << 20
 _RESTART = 3 << 30
+MOST_INNER_STEPS = (_RESTART - _NORMALS) // _NORMALS_STEP  # that keep out of the restart's blocks
 
 
 class RowSide(NamedTuple):
@@ -220,11 +222,11 @@ def _draw_few(
         system[p, p] += 1.0
     if not factor(system, count):
         return False
-    solution = noise[dim:]
-    for p in range(count):
-        solution[p] = system[p, count]
+    solution = work.x[: system.shape[1]]
+    solve_factor(system, count, system[:, count].copy(), solution)
     line[:] = 0.0
-    _solve_into(system, count, solution, line)
+    for p in range(count):
+        line[0, p] = solution[p]
     finite = True
     for k in range(dim):
         value = noise[k] + dot_rows(scaled, k, line, 0) / math.sqrt(side.precision[row, k])
@@ -234,12 +236,14 @@ def _draw_few(
 
 
 @compiled
-def _solve_into(upper: Float64, dim: int, right: Float64, line: Float32) -> None:
-    """Solve ``U x = right`` and put x into the float32 ``line``."""
-    x = np.empty(upper.shape[1])
-    solve_factor(upper, dim, right, x)
-    for p in range(dim):
-        line[0, p] = x[p]
+def _draw_prior(row: int, step: int, side: RowSide, key: Key, work: Work, x: Float32) -> bool:
+    """Draw a row without data from its prior."""
+    noise = work.noise[: work.dim]
+    fill_normals(key, row, _NORMALS + step * _NORMALS_STEP, noise)
+    for k in range(work.dim):
+        precision = side.precision[row, k]
+        x[k] = side.shift[row, k] / precision + noise[k] / math.sqrt(precision)
+    return True
 
 
 @compiled
@@ -284,7 +288,9 @@ def redraw_rows(
             restart_row(row, key, work, x)
         for step in range(inner_steps):
             index = step * count
-            if 2 * count <= work.dim:
+            if count == 0:
+                fine = _draw_prior(row, step, side, key, work, x)
+            elif count < work.dim:
                 fine = _draw_few(row, start, count, index, step, side, x, other, key, tables, work)
             else:
                 work.gram[:] = 0.0

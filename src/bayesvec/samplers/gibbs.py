@@ -17,6 +17,7 @@ from bayesvec.kernels import rng
 from bayesvec.kernels.orbit import move_along_orbit
 from bayesvec.kernels.polyagamma_tables import Tables, load_tables
 from bayesvec.kernels.rows import (
+    MOST_INNER_STEPS,
     SEGMENT,
     RowSide,
     Work,
@@ -45,7 +46,7 @@ class Options:
     inner_steps : int
         Polya-Gamma steps of a row in each sweep (the paper's S).
     restart : bool
-        Begin each row anew from N(0, 1/K), as the paper's Algorithm 1; biased.
+        Begin each row anew from N(0, 1/K), as the paper's Algorithm 1; biased, and without the orbit move.
     orbit : bool
         Move along the orbit after each sweep, where prior and anchors leave the symmetry.
     """
@@ -55,8 +56,8 @@ class Options:
     orbit: bool = True
 
     def __post_init__(self) -> None:
-        if self.inner_steps < 1:
-            raise OptionError(f"inner_steps is {self.inner_steps}; it must be 1 or more")
+        if not 1 <= self.inner_steps <= MOST_INNER_STEPS:
+            raise OptionError(f"inner_steps is {self.inner_steps}; it must be from 1 to {MOST_INNER_STEPS}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +123,7 @@ def prepare(
             rng.ALPHA, counts.contexts, make_side(counts.by_context, prior.alpha, dim, anchored), dim
         ),
         tables=load_tables(),
-        orbit=options.orbit and anchors is None and prior.is_isotropic,
+        orbit=options.orbit and not options.restart and anchors is None and prior.is_isotropic,
         log_prior_at_zero=prior.log_density(*zeros),
     )
 
@@ -145,7 +146,7 @@ def start(
     alpha: npt.ArrayLike | None = None,
 ) -> State:
     """Return the first state of a chain: the one given, or N(0, 1/K) drawn for this chain."""
-    key = rng.make_key(seed, rng.START, chain=chain)
+    key = rng.make_key(seed, rng.START, chain=chain, sweep=4)  # lower ones are taken by others
     sizes = len(problem.by_word.names), len(problem.by_context.names)
     sides = []
     for side, (given, size) in enumerate(zip((rho, alpha), sizes, strict=True)):

@@ -1,0 +1,5 @@
+"""`python -m bayesvec`."""
+
+from bayesvec.cli import main
+
+main()
