@@ -10,7 +10,7 @@ from fake_sampler import noise
 from run_tools import draw_bytes, fake_fit, small_counts
 
 from bayesvec import chain as chain_module
-from bayesvec import folder, run, zarr3
+from bayesvec import files, folder, recorder, run, zarr3
 from bayesvec.draws import open_draws, read_mark
 from bayesvec.errors import OptionError, RunError
 from bayesvec.files import read_arrays
@@ -163,6 +163,17 @@ def test_extension_is_the_longer_run(tmp_path):
     assert open_draws(tmp_path / "run").finished
 
 
+def test_refused_extension_changes_nothing(tmp_path, monkeypatch):
+    fake_fit(tmp_path / "run")
+    manifest = (tmp_path / "run" / "manifest.json").read_bytes()
+    monkeypatch.setattr(zarr3, "write_range", lambda *_: None)  # so many numbers would fill the disk
+    for wrong in (2**33, 30.5):
+        with pytest.raises(OptionError, match=r"draws|sweeps"):
+            run.go_on(tmp_path / "run", wanted={"draws": wrong}, progress=False)
+        assert (tmp_path / "run" / "manifest.json").read_bytes() == manifest
+    run.go_on(tmp_path / "run", progress=False)
+
+
 def test_going_on_with_a_finished_run_changes_nothing(tmp_path):
     fake_fit(tmp_path / "run")
     before = draw_bytes(tmp_path / "run")
@@ -227,6 +238,35 @@ def test_existing_folders(tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine", "other", "run"]
 
 
+def test_crash_while_a_run_is_replaced_leaves_its_name_free(tmp_path, monkeypatch):
+    fake_fit(tmp_path / "run", draws=2)
+
+    real = recorder.shutil.rmtree
+
+    def broken(path, **options):
+        if path.name != "run" and not path.name.endswith(".old"):
+            return real(path, **options)
+        (path / "manifest.json").unlink(missing_ok=True)  # deleting has begun
+        raise SystemExit("the end")
+
+    monkeypatch.setattr(recorder.shutil, "rmtree", broken)
+    with pytest.raises(SystemExit, match="the end"):
+        fake_fit(tmp_path / "run", draws=3, force=True)
+    monkeypatch.undo()
+    fake_fit(tmp_path / "run", draws=3, resume=True)
+    fake_fit(tmp_path / "run", draws=4, force=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["run"]
+
+
+def test_run_that_cannot_be_replaced_comes_back(tmp_path, monkeypatch):
+    fake_fit(tmp_path / "run", draws=2)
+    monkeypatch.setattr(recorder, "take_place", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        fake_fit(tmp_path / "run", draws=3, force=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["run"]
+    assert open_draws(tmp_path / "run").num_draws == 2
+
+
 def test_resume_begins_where_there_is_nothing(tmp_path):
     fake_fit(tmp_path / "run", resume=True)
     assert open_draws(tmp_path / "run").finished
@@ -286,6 +326,15 @@ def test_watched_cosines_are_those_of_the_draws(tmp_path):
     )
 
 
+def test_cosines_of_very_small_vectors():
+    directions = np.array([[3.0, 4.0], [4.0, 3.0], [0.0, 0.0]])
+    for size in (1e-40, 1e-25, 1e25):
+        rho = (size * directions).astype(np.float32)
+        found = folder.cosines(rho, np.array([0, 0, 1]), np.array([1, 0, 2]))
+        np.testing.assert_allclose(found, [0.96, 1.0, np.nan], rtol=1e-4)
+        assert found.dtype == np.float32
+
+
 def test_one_word_has_no_pairs(tmp_path):
     fake_fit(tmp_path / "run", small_counts(words=1))
     assert open_draws(tmp_path / "run").monitored == []
@@ -303,6 +352,40 @@ def test_another_prior_is_kept(tmp_path):
     held.lock.close()
     np.testing.assert_array_equal(kept.rho.precision, prior.rho.precision)
     np.testing.assert_array_equal(kept.alpha.mean, prior.alpha.mean)
+
+
+def test_kill_before_the_first_state_keeps_the_prior(tmp_path, monkeypatch):
+    prior = Prior(RowPrior(np.full((12, 1), 2.0)), RowPrior(3.0))
+    monkeypatch.setattr(run, "_finish", lambda *_, **__: 1 / 0)
+    real_write = files.write
+
+    def killed(path, parts):
+        if path.parent.parent == tmp_path / "run":
+            raise ZeroDivisionError
+        real_write(path, parts)
+
+    monkeypatch.setattr(files, "write", killed)  # as if the process ended when the folder has its name
+    with pytest.raises(ZeroDivisionError):
+        fake_fit(tmp_path / "run", prior=prior, draws=5)
+    monkeypatch.undo()
+    assert run.go_on(tmp_path / "run", progress=False).draws.num_draws == 5
+
+
+@pytest.mark.parametrize(
+    ("rho", "alpha", "message"),
+    [
+        (
+            RowPrior(np.full((9, 1), 2.0)),
+            RowPrior(1.0),
+            r"precision has shape \(9, 1\) for 12 rows of 3 axes",
+        ),
+        (RowPrior(1.0), RowPrior(1.0, mean=np.ones((1, 4))), r"mean has shape \(1, 4\) for 9 rows of 3 axes"),
+    ],
+)
+def test_prior_of_another_shape(tmp_path, rho, alpha, message):
+    with pytest.raises(OptionError, match=message):
+        fake_fit(tmp_path / "run", prior=Prior(rho, alpha))
+    assert not list(tmp_path.iterdir())
 
 
 def test_without_a_folder(tmp_path):

@@ -57,7 +57,7 @@ class Run:
 
     def state_file(self, name: str) -> Path:
         """Return the file of something that all chains share."""
-        return self.path / "state" / f"{name}.arrays"
+        return _state_file(self.path, name)
 
     def load_counts(self) -> PairCounts:
         """Open the run's own copy of its counts; raise a `RunError` if they are not those it began with."""
@@ -92,13 +92,13 @@ class Run:
 
     def discard(self) -> None:
         """Remove the folder."""
-        (self.path / "manifest.json").unlink()
-        shutil.rmtree(self.path)
+        recorder.remove_run(self.path)
 
     def extend(self, draws: int) -> None:
         """Ask for more draws than the run was begun with."""
         if draws > self.manifest["settings"]["draws"]:
-            self.manifest = recorder.extend(self.path, self.manifest, draws)
+            longer = Settings(**{**self.manifest["settings"], "draws": draws})  # raises before it is written
+            self.manifest = recorder.extend(self.path, self.manifest, longer.draws)
 
 
 def temporary_folder() -> Path:
@@ -147,7 +147,13 @@ def resume(path: Path) -> Run:
 
 
 def create(
-    path: Path, settings: Settings, counts: PairCounts, *, stats: Sequence[str], force: bool = False
+    path: Path,
+    settings: Settings,
+    counts: PairCounts,
+    *,
+    stats: Sequence[str],
+    prior: Mapping[str, npt.NDArray[Any]] | None = None,
+    force: bool = False,
 ) -> Run:
     """Make a new run; it appears under its name when it is whole.
 
@@ -161,6 +167,8 @@ def create(
         The data; the run keeps a copy.
     stats : sequence of str
         Numbers that the method tells of each sweep.
+    prior : Mapping, optional
+        The arrays of a prior that the settings only name.
     force : bool
         Replace a run that is there.
     """
@@ -175,14 +183,19 @@ def create(
         manifest = _manifest(new, settings, counts, stats)
         names = {"words": counts.words, "contexts": counts.contexts, "groups": counts.groups}
         recorder.create(new, manifest, names)
-        if force and exists(path):
-            recorder.remove_run(path)
-        recorder.take_place(new, path)
+        if prior is not None:
+            files.write(_state_file(new, "prior"), files.array_parts(prior))
+        with recorder.set_aside(path) if force and exists(path) else contextlib.nullcontext():
+            recorder.take_place(new, path)
     except BaseException:
         lock.close()
         shutil.rmtree(new, ignore_errors=True)
         raise
     return Run(path, manifest, lock)
+
+
+def _state_file(folder: Path, name: str) -> Path:
+    return folder / "state" / f"{name}.arrays"
 
 
 def _manifest(folder: Path, settings: Settings, counts: PairCounts, stats: Sequence[str]) -> dict[str, Any]:
@@ -237,16 +250,17 @@ def monitored_pairs(num_words: int, seed: int) -> list[tuple[int, int]]:
 
 def cosines(rho: Float32, first: Rows, second: Rows) -> Float32:
     """Return the cosines of pairs of rows; NaN where a row is zero."""
-    x, y = rho[first], rho[second]
-    products = (np.einsum("ij,ij->i", *pair) for pair in ((x, y), (x, x), (y, y)))
+    x, y = (rho[rows].astype(np.float64) for rows in (first, second))  # squares of small floats are zero
+    dot, square, other = (np.einsum("ij,ij->i", *pair) for pair in ((x, y), (x, x), (y, y)))
     with np.errstate(invalid="ignore"):
-        dot, square, other = products
-        return np.asarray(dot / np.sqrt(square * other))
+        return np.asarray(dot / np.sqrt(square * other), dtype=np.float32)
 
 
 def _remove_abandoned(path: Path) -> None:
-    """Remove what a process that was killed while it made this folder left beside it."""
-    for left in path.parent.glob(f".{escape(path.name)}.*.new"):
+    """Remove what a process that was killed while it made or replaced this folder left beside it."""
+    for left in path.parent.glob(f".{escape(path.name)}.*"):
+        if not left.name.endswith((".new", ".old")):
+            continue
         with contextlib.suppress(RunError, OSError):
             files.Lock(left).close()
             shutil.rmtree(left, ignore_errors=True)

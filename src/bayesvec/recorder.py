@@ -7,8 +7,9 @@ the mark says. Draws are a function of the state before them, so going on writes
 
 import contextlib
 import os
+import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -132,15 +133,38 @@ def take_place(temporary: Path, path: Path) -> None:
     files.sync_directory(path.parent)
 
 
-def remove_run(path: Path) -> None:
-    """Remove a run folder, and nothing that is not one."""
+@contextlib.contextmanager
+def set_aside(path: Path) -> Iterator[None]:
+    """Move a run folder, and nothing that is not one, out of the way of another that takes its name.
+
+    It is removed after that, and comes back if that fails.
+    """
     layout.read_manifest(path)
     lock = files.Lock(path)
     try:
-        (path / "manifest.json").unlink()
-        shutil.rmtree(path)
+        aside = _hide(path)
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.rename(aside, path)
+            raise
+        shutil.rmtree(aside, ignore_errors=True)
     finally:
         lock.close()
+
+
+def remove_run(path: Path) -> None:
+    """Remove a run folder that the caller has locked; its name is free before anything of it is gone."""
+    shutil.rmtree(_hide(path))
+
+
+def _hide(path: Path) -> Path:
+    """Give a folder a name that no run has: a crash while it is removed leaves nothing in the way."""
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.old")
+    os.rename(path, aside)
+    files.sync_directory(path.parent)
+    return aside
 
 
 class ChainRecorder:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import threadpool_limits
 
-from bayesvec import files, folder
+from bayesvec import folder
 from bayesvec.begin import prior_arrays, prior_fingerprint
 from bayesvec.chain import Work
 from bayesvec.counts import PairCounts
@@ -142,14 +142,16 @@ def fit(
         options=options,
     )
     _check_dim(settings, data)
+    if prior is not None:
+        prior.rho.shift_rows(data.num_words, settings.dim)
+        prior.alpha.shift_rows(data.num_contexts, settings.dim)
     path = folder.temporary_folder() if out is None else Path(out)
     if resume and folder.exists(path):
         return go_on(path, wanted=settings.as_dict(), counts=data, threads=threads, progress=progress)
     with _clear_errors(path):
-        run = folder.create(path, settings, data, stats=find_method(method).Info._fields, force=force)
+        stats, arrays = find_method(method).Info._fields, None if prior is None else prior_arrays(prior)
+        run = folder.create(path, settings, data, stats=stats, prior=arrays, force=force)
         try:
-            if prior is not None:
-                files.write(run.state_file("prior"), files.array_parts(prior_arrays(prior)))
             return _finish(run, data, threads=threads, progress=progress)
         except (OptionError, NumericalError):
             if not run.begun:  # such as anchors that cannot be: nothing is lost, and the name is free again
