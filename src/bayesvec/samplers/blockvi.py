@@ -103,8 +103,8 @@ def approximate(
     -------
     dict
         ``mean`` (R + C, K) and ``root`` (R + C, K (K + 1) / 2) of the stacked rows, the latter the upper
-        triangle of U where U^T U is a row's precision; ``elbo``, the bound after every update of a side;
-        ``converged``.
+        triangle of U where U^T U is a row's precision; ``elbo``, the bound after every update of a side but
+        the last; ``converged``.
     """
     from threadpoolctl import threadpool_limits
 
