@@ -136,7 +136,7 @@ def laplace_covariance(
     contexts: Sequence[str] = (),
     anchors: Anchors | None = None,
     tolerance: float = 1e-4,
-    mode_tolerance: float = 1e-3,
+    mode_tolerance: float = 1e-2,
     max_iterations: int = 1000,
     threads: int | None = None,
     report: Report | None = None,

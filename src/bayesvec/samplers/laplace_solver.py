@@ -27,7 +27,7 @@ from bayesvec.samplers.laplace_space import Space, indefinite
 Float64 = npt.NDArray[np.float64]
 Tell = Callable[[int, float], None]  # iteration, largest relative residual
 
-ROUGH = 1e-2  # relative residual of a Newton step: the next one starts a hundred times nearer to the mode
+ROUGH = 0.1  # relative residual of a Newton step: the next one starts ten times nearer to the mode
 
 
 class Solution(NamedTuple):
