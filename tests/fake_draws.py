@@ -73,9 +73,7 @@ def write_run(folder, rho, alpha, *, words=None, contexts=None, store="both", wa
     folder.mkdir(parents=True)
     sides = {"rho": num_words, "alpha": num_contexts}
     sides = {name: sides[name] for name in {"both": ("rho", "alpha"), "rho": ("rho",), "summary": ()}[store]}
-    arrays = recorder.plan_arrays(
-        folder, sides=sides, dim=dim, stats=["log_posterior", "seconds"], pairs=1, draws=num_draws
-    )
+    arrays = recorder.plan_arrays(folder, sides=sides, dim=dim, stats=["log_posterior", "seconds"], pairs=1)
     wanted = wanted or num_draws
     chosen = {"chains": num_chains, "draws": wanted, "dim": dim, "store": store, "method": "gibbs"}
     chosen |= {"identify": "procrustes"} | (settings or {})

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from run_tools import draw_bytes, small_counts
 
+from bayesvec import begin as begin_module
 from bayesvec import run
 from bayesvec.begin import JITTER, jittered
 from bayesvec.draws import open_draws
@@ -74,6 +75,21 @@ def test_extended_is_the_longer_run(tmp_path, settings):
     for name in ("rho", "alpha"):
         short, long = (open_draws(tmp_path / path).read(name) for path in ("run", "long"))
         np.testing.assert_array_equal(short, long)
+
+
+@pytest.mark.parametrize(("iterations", "converged"), [(5000, True), (2, False)])
+def test_anchors_away_from_the_map_are_told(tmp_path, monkeypatch, capsys, iterations, converged):
+    monkeypatch.setattr(begin_module, "ANCHOR_ITERATIONS", iterations)
+    gibbs(tmp_path / "run", identify="fixed")
+    kept = read_arrays(tmp_path / "run" / "state" / "begin.arrays")
+    assert bool(kept["map_converged"]) is converged
+    assert (kept["map_scaled_gradient"] <= 1e-4) == converged
+    for told in (
+        capsys.readouterr().err,
+        run.go_on(tmp_path / "run", progress=False) and capsys.readouterr().err,
+    ):
+        assert told.count("\n") == (not converged)
+        assert converged or "anchors are fixed at has not converged (its scaled gradient is" in told
 
 
 def test_anchors_stay(tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 from rich.console import Console
 
 from bayesvec import display
-from bayesvec.display import ChainProgress, Lines, Live, clock, watched
+from bayesvec.display import ChainProgress, Judge, Lines, Live, announce_compiling, clock, watched
 from bayesvec.settings import Settings
 
 SETTINGS = Settings(draws=40, warmup=10, chains=2)
@@ -17,7 +17,6 @@ def chains(draws: int, shift: float = 0.0) -> list[ChainProgress]:
     generator = np.random.default_rng(3)
     progress = [ChainProgress(number, SETTINGS) for number in range(2)]
     for number, chain in enumerate(progress):
-        chain._cosines = np.empty((40, 5), np.float32)
         for draw in range(draws):
             chain.add(np.tanh(generator.standard_normal(5) * 0.1 + shift * number))
             chain.at(10 + draw + 1, -12.5)
@@ -51,6 +50,56 @@ def test_lines(capsys, monkeypatch):
     now[0] = 13.0
     lines.update()
     assert capsys.readouterr().err.count("\n") == 1  # ten seconds are over
+
+
+def test_nothing_is_known_before_the_first_sweep(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
+    lines = Lines([ChainProgress(0, SETTINGS)], SETTINGS)
+    now[0] = 11.0
+    lines.update()
+    assert capsys.readouterr().err == "chain 0: warm-up 0/10, 0 sweeps/s, -:-- left, log posterior -\n"
+
+
+def test_compiling_is_announced_once(capsys):
+    import numba
+
+    function = numba.njit(lambda x: x + 1)
+    with announce_compiling(enabled=False):
+        function(1)
+    assert capsys.readouterr().err == ""
+    with announce_compiling(enabled=True):
+        function(1)  # compiled before
+        assert capsys.readouterr().err == ""
+        function(1.0)
+        function(1j)
+        assert capsys.readouterr().err == "compiling, once after an installation or update\n"
+
+
+def test_judging_takes_a_small_share_of_the_time(monkeypatch):
+    now, judged = [0.0], []
+
+    def slow(chains):
+        judged.append(now[0])
+        now[0] += 3.0
+        return f"verdict {len(judged)}"
+
+    monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(display, "watched", slow)
+    judge = Judge([])
+    assert judge.text() == "verdict 1"
+    for now[0] in np.arange(4.0, 170.0, 1.0):
+        judge.text()
+    assert judged == [0.0, 153.0]
+    assert judge.text(final=True) == "verdict 3"
+
+
+def test_many_draws_take_no_room_before_they_are_there():
+    progress = ChainProgress(0, Settings(draws=2**30, warmup=0))
+    for draw in range(1000):
+        progress.add(np.array([draw, -draw]))
+    np.testing.assert_array_equal(progress.cosines, np.arange(1000)[:, None] * [1, -1])
+    assert progress._cosines.nbytes < 20_000
 
 
 def test_live_table():

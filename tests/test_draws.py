@@ -35,7 +35,6 @@ def new_run(path: Path, *, chains: int = 2, draws: int = 10, sides=("rho", "alph
         dim=DIM,
         stats=("log_posterior", "seconds"),
         pairs=PAIRS,
-        draws=draws,
     )
     settings = {"chains": chains, "draws": draws, "dim": DIM, "store": "both" if sides else "summary"}
     manifest = {**MANIFEST, "settings": settings, "arrays": recorder.described(arrays)}
@@ -414,10 +413,44 @@ def test_files_stay_few(written):
 
 
 def test_plan_of_a_large_run():
-    array = zarr3.planned(Path("x"), ("word", "dim"), (5000, 100), "float32", 1000)
+    array = zarr3.planned(Path("x"), ("word", "dim"), (5000, 100), "float32")
     assert array.shard_draws * 5000 * 100 * 4 <= 16e6
-    big = zarr3.planned(Path("x"), ("word", "dim"), (200_000, 300), "float32", 1000)
+    big = zarr3.planned(Path("x"), ("word", "dim"), (200_000, 300), "float32")
     assert big.shard_draws == 1
+    point = zarr3.planned(Path("x"), ("word", "dim"), (5000, 100), "float32", 1)
+    assert point.shard_draws == 1
+
+
+def test_extended_run_is_cut_as_a_long_one(tmp_path):
+    short, long = new_run(tmp_path / "short", draws=1), new_run(tmp_path / "long", draws=10)
+    assert short["arrays"] == long["arrays"]
+
+
+def test_draw_numbers_grow_file_by_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(zarr3, "RANGE_CHUNK", 4)
+    monkeypatch.setattr(zarr3, "RANGE_SHARD", 16)
+    before = 0
+    for draws in (1, 4, 5, 16, 17, 50, 200):
+        staged = files.Staged()
+        zarr3.write_draw_numbers(staged, tmp_path / "draw", draws, before)
+        written = {path.name for path in staged._final}
+        staged.commit()
+        np.testing.assert_array_equal(zarr.open_array(tmp_path / "draw", mode="r")[:], np.arange(draws))
+        assert written == {"zarr.json", *(f"c.{i}" for i in range(before // 16, -(-draws // 16)))}
+        before = draws
+    zarr3.write_draw_numbers(staged, tmp_path / "at once", 200)
+    staged.commit()
+    for file in (tmp_path / "at once").iterdir():
+        assert file.read_bytes() == (tmp_path / "draw" / file.name).read_bytes()
+
+
+def test_many_draw_numbers_are_few_files(tmp_path):
+    staged = files.Staged()
+    zarr3.write_draw_numbers(staged, tmp_path / "draw", 3_000_000)
+    staged.commit()
+    assert len(list((tmp_path / "draw").iterdir())) == 4
+    there = zarr.open_array(tmp_path / "draw", mode="r")
+    assert there[2_999_990:].tolist() == list(range(2_999_990, 3_000_000))
 
 
 def test_arrays_of_any_kind_survive(tmp_path):

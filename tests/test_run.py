@@ -10,12 +10,13 @@ from fake_sampler import noise
 from run_tools import draw_bytes, fake_fit, small_counts
 
 from bayesvec import chain as chain_module
-from bayesvec import files, folder, recorder, run, zarr3
+from bayesvec import files, folder, recorder, room, run, zarr3
 from bayesvec.draws import open_draws, read_mark
 from bayesvec.errors import OptionError, RunError
 from bayesvec.files import read_arrays
 from bayesvec.kernels import rng
 from bayesvec.priors import Prior, RowPrior
+from bayesvec.settings import Settings
 
 
 @pytest.fixture(autouse=True)
@@ -386,6 +387,63 @@ def test_prior_of_another_shape(tmp_path, rho, alpha, message):
     with pytest.raises(OptionError, match=message):
         fake_fit(tmp_path / "run", prior=Prior(rho, alpha))
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("chains", "threads", "shares"),
+    [(2, 2, [1, 1]), (3, 2, [1, 1, 2]), (2, 5, [3, 2]), (5, 3, [1, 1, 1, 2, 1]), (4, 1, [1] * 4), (0, 2, [])],
+)
+def test_freed_threads_are_used(chains, threads, shares):
+    assert run._shares(chains, threads) == shares
+
+
+def test_chains_that_have_ended_need_no_threads(tmp_path, monkeypatch):
+    fake_fit(tmp_path / "run", draws=5)
+    folder_there = tmp_path / "run" / "state"
+    mark = files.read_json(folder_there / "chain-1.json")
+    files.write_json(folder_there / "chain-1.json", {**mark, "sweep": 12, "draws": 2})
+    given = {}
+    monkeypatch.setattr(
+        chain_module.Work,
+        "run_chain",
+        lambda self, progress, threads: (
+            given.update({progress.chain: threads}) or setattr(progress, "done", 1)
+        ),
+    )
+    run.go_on(tmp_path / "run", threads=4, progress=False)
+    assert given == {0: 1, 1: 4}
+
+
+def test_another_processor_is_told(tmp_path, capsys):
+    fake_fit(tmp_path / "run", draws=5)
+    manifest = files.read_json(tmp_path / "run" / "manifest.json")
+    assert manifest["processor"] == folder.processor()
+    run.go_on(tmp_path / "run", progress=False)
+    assert capsys.readouterr().err == ""
+    files.write_json(tmp_path / "run" / "manifest.json", {**manifest, "processor": "Abacus 3"})
+    run.go_on(tmp_path / "run", progress=False)
+    told = capsys.readouterr().err
+    assert told.endswith("run was begun on another processor (Abacus 3): last digits may differ\n")
+    assert told.count("\n") == 1
+
+
+def test_more_than_the_memory_is_refused(tmp_path, monkeypatch):
+    with pytest.raises(
+        OptionError, match=r"dim is 1000000: .* 12 words, .* needs about \d+\.\d GB of memory"
+    ):
+        run.fit(small_counts(), 10**6, out=tmp_path / "run", progress=False)
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(room, "machine_bytes", lambda: 10_000)
+    with pytest.raises(OptionError, match="take a smaller dim or fewer words"):
+        fake_fit(tmp_path / "run")
+    monkeypatch.setattr(room, "machine_bytes", lambda: None)  # a system that does not tell
+    fake_fit(tmp_path / "run", draws=2)
+
+
+def test_room_of_a_large_run():
+    settings = Settings(dim=100, chains=2)
+    # 2 chains of a million coordinates in 24 bytes and two files, 2 threads' matrices
+    assert 70e6 < room.needed_bytes(settings, 5000, 5000, 2) < 300e6
 
 
 def test_without_a_folder(tmp_path):

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from bayesvec import files
 from bayesvec.counts import PairCounts
+from bayesvec.display import tell
 from bayesvec.folder import Run
 from bayesvec.identify import AnchorChoice, Anchors, choose_anchors
 from bayesvec.kernels import rng
@@ -31,7 +32,7 @@ def find_begin(
     settings = run.settings
     path = run.state_file("begin")
     if path.exists():
-        return files.read_arrays(path)
+        return _warned(files.read_arrays(path))
     arrays: dict[str, npt.NDArray[Any]] = {}
     fixed = settings.identify == "fixed"
     if (settings.init == "map" and settings.sweeping) or fixed:
@@ -53,10 +54,23 @@ def find_begin(
             how = cast("AnchorChoice | list[int]", settings.anchors)
             anchors = choose_anchors(found.alpha, how, seed=settings.seed)
             arrays |= {"anchor_rows": anchors.rows, "anchor_values": anchors.values}
+            arrays["map_converged"] = np.asarray(found.converged)
+            arrays["map_scaled_gradient"] = np.asarray(found.scaled_gradient)
         if settings.init == "map" and np.any(found.rho) and np.any(found.alpha):
             arrays |= {"rho": found.rho, "alpha": found.alpha}
     files.write(path, files.array_parts(arrays))
-    return arrays
+    return _warned(arrays)
+
+
+def _warned(begin: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """Say it if the anchors are not where the MAP is: the draws are then those of another gauge."""
+    if not begin.get("map_converged", True):
+        far = float(begin["map_scaled_gradient"])
+        tell(
+            f"the MAP that the anchors are fixed at has not converged (its scaled gradient is {far:.2g}); "
+            "use identify='procrustes', a larger prior precision or a smaller dim"
+        )
+    return begin
 
 
 def find_approximation(

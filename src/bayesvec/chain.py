@@ -13,6 +13,7 @@ from bayesvec import files, folder
 from bayesvec.begin import find_approximation, find_begin, jittered, load_prior
 from bayesvec.counts import PairCounts
 from bayesvec.display import ChainProgress
+from bayesvec.draws import read_mark
 from bayesvec.folder import Run
 from bayesvec.identify import Anchors, Reference, align, settle_reference
 from bayesvec.parallel import Threads
@@ -50,6 +51,10 @@ class Work:
         self.settled = threading.Event()
         if run.state_file("reference").exists():
             self._take_reference()
+
+    def ended(self, chain: int) -> bool:
+        """Whether a chain has all its draws already."""
+        return read_mark(self.run.path, chain).sweep >= self.settings.sweeps
 
     def run_chain(self, progress: ChainProgress, num_threads: int) -> None:
         """Run one chain from where it is to its end, or until it is stopped."""

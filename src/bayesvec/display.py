@@ -4,18 +4,20 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from numba.core import event
 
 from bayesvec.convergence import FEWEST_DRAWS, ess_bulk, rhat
 from bayesvec.draws import open_draws
 from bayesvec.settings import Settings
 
 DIAGNOSE_SECONDS = 2.0
+DIAGNOSE_SHARE = 50.0  # judging the draws so far takes a fiftieth of the time at the most
 LINE_SECONDS = 10.0
 
 
@@ -36,7 +38,9 @@ class ChainProgress:
         self.log_posterior = math.nan
         self.done = False
         self._settings = settings
-        self._cosines: npt.NDArray[np.float32] = np.empty((settings.draws, 0), np.float32)  # (draw, pair)
+        self._cosines: npt.NDArray[np.float32] = np.empty(
+            (0, 0), np.float32
+        )  # (draw, pair), with room to grow
         self.draws = 0
         self._first = 0
         self._began = self._latest = time.monotonic()
@@ -49,10 +53,8 @@ class ChainProgress:
         if not draws.monitored:  # there is one word only
             self.draws = draws.chain_draws(self.chain)
             return
-        self._cosines = np.empty((self._settings.draws, len(draws.monitored)), np.float32)
-        before = draws.chain_stats("cosine", self.chain)[: self._settings.draws]
-        self._cosines[: len(before)] = before
-        self.draws = len(before)
+        self._cosines = draws.chain_stats("cosine", self.chain).astype(np.float32)
+        self.draws = len(self._cosines)
 
     def at(self, sweep: int, log_posterior: float) -> None:
         """Say that a sweep is done."""
@@ -62,13 +64,18 @@ class ChainProgress:
 
     def add(self, cosines: npt.NDArray[Any]) -> None:
         """Add the cosines of a stored draw."""
+        if self.draws == len(self._cosines):
+            longer = np.empty((max(64, 2 * self.draws), len(cosines)), np.float32)
+            longer[: self.draws] = self._cosines.reshape(self.draws, len(cosines))
+            self._cosines = longer
         self._cosines[self.draws] = cosines
-        self.draws += 1
+        self.draws += 1  # last: the display reads as many as this says
 
     @property
     def cosines(self) -> npt.NDArray[np.float32]:
         """Cosines of the stored draws, (draw, pair)."""
-        return self._cosines[: self.draws]
+        draws = self.draws  # first: the array is never shorter
+        return self._cosines[:draws]
 
     @property
     def rate(self) -> float:
@@ -89,6 +96,12 @@ class ChainProgress:
             return f"warm-up {self.sweep}/{settings.warmup_sweeps}"
         return f"draw {self.draws}/{settings.draws}"
 
+    @property
+    def figures(self) -> tuple[str, str, str]:
+        """Sweeps per second, time left and log posterior, in words."""
+        value = "-" if math.isnan(self.log_posterior) else f"{self.log_posterior:.1f}"
+        return f"{self.rate:.3g}", clock(self.seconds_left), value
+
 
 def watched(chains: Sequence[ChainProgress]) -> str:
     """Say how the cosines that are watched have mixed so far."""
@@ -103,6 +116,30 @@ def watched(chains: Sequence[ChainProgress]) -> str:
         return ""
     worst = f"R-hat up to {rhats[varies].max():.3f}, ESS from {ess[varies].min():.0f}"
     return f"cosines of {varies.sum()} pairs of words: {worst}"
+
+
+class Judge:
+    """Says how the cosines have mixed, anew when that is worth its time.
+
+    Parameters
+    ----------
+    chains : sequence of ChainProgress
+        What to judge.
+    """
+
+    def __init__(self, chains: Sequence[ChainProgress]) -> None:
+        self._chains = chains
+        self._text = ""
+        self._next = -math.inf
+
+    def text(self, final: bool = False) -> str:
+        """Return the verdict, at the end the ``final`` one."""
+        began = time.monotonic()
+        if final or began >= self._next:
+            self._text = watched(self._chains)
+            ended = time.monotonic()
+            self._next = ended + max(DIAGNOSE_SECONDS, DIAGNOSE_SHARE * (ended - began))
+        return self._text
 
 
 class Display(Protocol):
@@ -132,6 +169,7 @@ class Lines:
 
     def __init__(self, chains: Sequence[ChainProgress], settings: Settings) -> None:
         self._chains = chains
+        self._judge = Judge(chains)
         self._total = settings.sweeps * len(chains)
         self._tenth = 10 * self._done // self._total
         self._when = time.monotonic()
@@ -148,11 +186,10 @@ class Lines:
             return
         self._tenth, self._when = tenth, time.monotonic()
         for chain in self._chains:
-            sys.stderr.write(
-                f"chain {chain.chain}: {chain.phase}, {chain.rate:.3g} sweeps/s, "
-                f"{clock(chain.seconds_left)} left, log posterior {chain.log_posterior:.1f}\n"
-            )
-        if text := watched(self._chains):
+            rate, left, value = chain.figures
+            told = f"{chain.phase}, {rate} sweeps/s, {left} left, log posterior {value}"
+            sys.stderr.write(f"chain {chain.chain}: {told}\n")
+        if text := self._judge.text(final):
             sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 
@@ -174,34 +211,23 @@ class Live:
 
         self._chains = chains
         self._settings = settings
-        self._watched = ""
-        self._judged = -math.inf
+        self._judge = Judge(chains)
         self.live = RichLive(console=Console(stderr=True), auto_refresh=False)
 
     def update(self, final: bool = False) -> None:
         """Draw the table again."""
-        if final or time.monotonic() - self._judged > DIAGNOSE_SECONDS:
-            self._watched = watched(self._chains)
-            self._judged = time.monotonic()
-        self.live.update(self._table(), refresh=True)
+        self.live.update(self._table(self._judge.text(final)), refresh=True)
 
-    def _table(self) -> Any:
+    def _table(self, caption: str) -> Any:
         from rich.progress_bar import ProgressBar
         from rich.table import Table
 
-        table = Table(box=None, caption=self._watched, caption_justify="left")
+        table = Table(box=None, caption=caption, caption_justify="left")
         for title in ("chain", "", "", "sweeps/s", "left", "log posterior"):
             table.add_column(title, justify="left" if title in ("chain", "") else "right", no_wrap=True)
         for chain in self._chains:
             bar = ProgressBar(total=self._settings.sweeps, completed=chain.sweep, width=24)
-            table.add_row(
-                str(chain.chain),
-                bar,
-                chain.phase,
-                f"{chain.rate:.3g}",
-                clock(chain.seconds_left),
-                f"{chain.log_posterior:.1f}",
-            )
+            table.add_row(str(chain.chain), bar, chain.phase, *chain.figures)
         return table
 
 
@@ -216,6 +242,35 @@ def show(settings: Settings, chains: Sequence[ChainProgress], *, enabled: bool) 
             yield display
     else:
         yield Lines(chains, settings)
+
+
+class _Compiling(event.Listener):
+    """Says once that code is being compiled; Numba calls it when it finds nothing in its cache."""
+
+    def __init__(self) -> None:
+        self._told = False
+
+    def on_start(self, _: Any) -> None:
+        """Say so, the first time."""
+        if not self._told:
+            self._told = True
+            sys.stderr.write("compiling, once after an installation or update\n")
+            sys.stderr.flush()
+
+    def on_end(self, _: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def announce_compiling(*, enabled: bool) -> Iterator[None]:
+    """Say it on standard error when the block has to compile."""
+    with event.install_listener("numba:compile", _Compiling()) if enabled else nullcontext():
+        yield
+
+
+def tell(text: str) -> None:
+    """Say on standard error what the user should know of a run, whether progress is shown or not."""
+    sys.stderr.write(f"bayesvec: {text}\n")
 
 
 def clock(seconds: float) -> str:

@@ -86,6 +86,12 @@ class Run:
             raise RunError(f"{message}; go on with its own or name another folder", path=str(self.path))
 
     @property
+    def elsewhere(self) -> str:
+        """The name of the processor that the run was begun on if it is another than this; else empty."""
+        before = str(self.manifest.get("processor", ""))
+        return before if before != processor() else ""
+
+    @property
     def begun(self) -> bool:
         """Whether any chain has a state."""
         return any(layout.read_mark(self.path, chain).generation for chain in range(self.settings.chains))
@@ -153,6 +159,7 @@ def create(
     *,
     stats: Sequence[str],
     prior: Mapping[str, npt.NDArray[Any]] | None = None,
+    most_draws: int | None = None,
     force: bool = False,
 ) -> Run:
     """Make a new run; it appears under its name when it is whole.
@@ -169,6 +176,8 @@ def create(
         Numbers that the method tells of each sweep.
     prior : Mapping, optional
         The arrays of a prior that the settings only name.
+    most_draws : int, optional
+        Draws of each chain, if there can never be more.
     force : bool
         Replace a run that is there.
     """
@@ -180,7 +189,7 @@ def create(
     lock = files.Lock(new)
     try:
         counts.save(new / "counts")
-        manifest = _manifest(new, settings, counts, stats)
+        manifest = _manifest(new, settings, counts, stats, most_draws)
         names = {"words": counts.words, "contexts": counts.contexts, "groups": counts.groups}
         recorder.create(new, manifest, names)
         if prior is not None:
@@ -198,7 +207,9 @@ def _state_file(folder: Path, name: str) -> Path:
     return folder / "state" / f"{name}.arrays"
 
 
-def _manifest(folder: Path, settings: Settings, counts: PairCounts, stats: Sequence[str]) -> dict[str, Any]:
+def _manifest(
+    folder: Path, settings: Settings, counts: PairCounts, stats: Sequence[str], most_draws: int | None
+) -> dict[str, Any]:
     sizes = {"rho": counts.num_words, "alpha": counts.num_contexts}
     stored = {"both": ("rho", "alpha"), "rho": ("rho",), "summary": ()}[settings.store]
     monitored = monitored_pairs(counts.num_words, settings.seed)
@@ -208,7 +219,7 @@ def _manifest(folder: Path, settings: Settings, counts: PairCounts, stats: Seque
         dim=settings.dim,
         stats=(*stats, "seconds"),
         pairs=len(monitored),
-        draws=settings.draws,
+        most_draws=most_draws,
     )
     return {
         "format": layout.FORMAT,
@@ -220,6 +231,7 @@ def _manifest(folder: Path, settings: Settings, counts: PairCounts, stats: Seque
             **{package: version(package) for package in ("numpy", "scipy", "numba")},
         },
         "machine": platform.machine(),
+        "processor": processor(),
         "settings": settings.as_dict(),
         "counts": {
             "fingerprint": counts.fingerprint,
@@ -232,6 +244,15 @@ def _manifest(folder: Path, settings: Settings, counts: PairCounts, stats: Seque
         "arrays": recorder.described(arrays),
         "monitored": monitored,
     }
+
+
+def processor() -> str:
+    """Return the name of this machine's processor, where the system tells it."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()
 
 
 def monitored_pairs(num_words: int, seed: int) -> list[tuple[int, int]]:

@@ -27,7 +27,13 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 def plan_arrays(
-    folder: Path, *, sides: Mapping[str, int], dim: int, stats: Sequence[str], pairs: int, draws: int
+    folder: Path,
+    *,
+    sides: Mapping[str, int],
+    dim: int,
+    stats: Sequence[str],
+    pairs: int,
+    most_draws: int | None = None,
 ) -> dict[str, zarr3.Array]:
     """Choose the arrays of a run.
 
@@ -43,12 +49,12 @@ def plan_arrays(
         Numbers kept for every draw.
     pairs : int
         How many cosines are kept for every draw.
-    draws : int
-        Draws wanted of each chain; it may grow.
+    most_draws : int, optional
+        Draws of each chain, if there can never be more.
     """
     posterior, statistics = folder / "draws.zarr" / "posterior", folder / "draws.zarr" / "sample_stats"
     arrays = {
-        name: zarr3.planned(posterior / name, (SIDES[name], "dim"), (rows, dim), "float32", draws)
+        name: zarr3.planned(posterior / name, (SIDES[name], "dim"), (rows, dim), "float32", most_draws)
         for name, rows in sides.items()
     }
     for stat in stats:
@@ -96,7 +102,7 @@ def create(folder: Path, manifest: Mapping[str, Any], names: Mapping[str, Sequen
                 zarr3.write_range(staged, array.folder.parent / dim, dim, size)
     for group in ("posterior", "sample_stats"):
         zarr3.write_range(staged, root / group / "chain", "chain", settings["chains"])
-    _write_sizes(staged, arrays, settings["chains"], settings["draws"])
+    _write_sizes(staged, arrays, settings)
     staged.commit()
     zarr3.write_root(root)
     files.write_json(folder / "manifest.json", manifest)
@@ -106,19 +112,23 @@ def extend(folder: Path, manifest: Mapping[str, Any], draws: int) -> dict[str, A
     """Make room for more draws and return the new manifest; draws that are there stay as they are."""
     longer = {**manifest, "settings": {**manifest["settings"], "draws": draws}}
     staged = files.Staged()
-    _write_sizes(staged, layout.stored_arrays(folder, longer), longer["settings"]["chains"], draws)
+    before = manifest["settings"]["draws"]
+    _write_sizes(staged, layout.stored_arrays(folder, longer), longer["settings"], before)
     staged.commit()
     zarr3.write_root(folder / "draws.zarr")
     files.write_json(folder / "manifest.json", longer)
     return longer
 
 
-def _write_sizes(staged: files.Staged, arrays: Mapping[str, zarr3.Array], chains: int, draws: int) -> None:
+def _write_sizes(
+    staged: files.Staged, arrays: Mapping[str, zarr3.Array], settings: Mapping[str, Any], before: int = 0
+) -> None:
+    """Stage what says how many draws there are, of which room for ``before`` is there."""
     for array in arrays.values():
         array.folder.mkdir(parents=True, exist_ok=True)
-        staged.write(array.folder / "zarr.json", [array.metadata(chains, draws)])
+        staged.write(array.folder / "zarr.json", [array.metadata(settings["chains"], settings["draws"])])
     for group in {array.folder.parent for array in arrays.values()}:
-        zarr3.write_range(staged, group / "draw", "draw", draws)
+        zarr3.write_draw_numbers(staged, group / "draw", settings["draws"], before)
 
 
 def take_place(temporary: Path, path: Path) -> None:

@@ -27,11 +27,12 @@ from bayesvec import folder
 from bayesvec.begin import prior_arrays, prior_fingerprint
 from bayesvec.chain import Work
 from bayesvec.counts import PairCounts
-from bayesvec.display import ChainProgress, show
+from bayesvec.display import ChainProgress, announce_compiling, show, tell
 from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.folder import Run
-from bayesvec.outcome import add_seconds, check_extendable
+from bayesvec.outcome import POINT, add_seconds, check_extendable, kind_of
 from bayesvec.parallel import default_threads
+from bayesvec.room import check_room
 from bayesvec.settings import Settings, method_options
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ def fit(
         options=options,
     )
     _check_dim(settings, data)
+    check_room(settings, data, threads=_num_threads(threads))
     if prior is not None:
         prior.rho.shift_rows(data.num_words, settings.dim)
         prior.alpha.shift_rows(data.num_contexts, settings.dim)
@@ -149,8 +151,16 @@ def fit(
     if resume and folder.exists(path):
         return go_on(path, wanted=settings.as_dict(), counts=data, threads=threads, progress=progress)
     with _clear_errors(path):
-        stats, arrays = find_method(method).Info._fields, None if prior is None else prior_arrays(prior)
-        run = folder.create(path, settings, data, stats=stats, prior=arrays, force=force)
+        module = find_method(method)
+        run = folder.create(
+            path,
+            settings,
+            data,
+            stats=module.Info._fields,
+            prior=None if prior is None else prior_arrays(prior),
+            most_draws=1 if kind_of(module) == POINT else None,
+            force=force,
+        )
         try:
             return _finish(run, data, threads=threads, progress=progress)
         except (OptionError, NumericalError):
@@ -226,6 +236,8 @@ def go_on(
             module, draws = find_method(run.settings.method), expected.get("draws", 0)
             check_extendable(run.path, module, run.settings.method, run.settings.draws, draws)
             run.extend(draws)
+            if run.elsewhere:
+                tell(f"{run.path} was begun on another processor ({run.elsewhere}): last digits may differ")
             return _finish(run, run.load_counts(), threads=threads, progress=progress)
         finally:
             run.lock.close()
@@ -242,7 +254,7 @@ def _finish(run: Run, counts: PairCounts, *, threads: int | None, progress: bool
     began = time.perf_counter()
     try:
         # More BLAS threads inside those over rows only get into each other's way, and change the last bits.
-        with threadpool_limits(limits=1, user_api="blas"):
+        with threadpool_limits(limits=1, user_api="blas"), announce_compiling(enabled=progress):
             work = Work(run, counts, module, threads=total, show=progress)
             with _stop_on_signal(work.stop), show(settings, chains, enabled=progress) as display:
                 _run_chains(work, chains, display.update, total)
@@ -256,11 +268,10 @@ def _finish(run: Run, counts: PairCounts, *, threads: int | None, progress: bool
 
 def _run_chains(work: Work, chains: list[ChainProgress], update: Callable[[], None], total: int) -> None:
     """Share the threads out between the chains; more chains than threads wait for their turn."""
-    workers = min(len(chains), total)
-    share, rest = divmod(total, workers)
-    with ThreadPoolExecutor(workers, thread_name_prefix="chain") as pool:
+    shares = iter(_shares(sum(not work.ended(progress.chain) for progress in chains), total))
+    with ThreadPoolExecutor(min(len(chains), total), thread_name_prefix="chain") as pool:
         futures: list[Future[None]] = [
-            pool.submit(work.run_chain, progress, share + (progress.chain % workers < rest))
+            pool.submit(work.run_chain, progress, 1 if work.ended(progress.chain) else next(shares))
             for progress in chains
         ]
         try:
@@ -272,6 +283,16 @@ def _run_chains(work: Work, chains: list[ChainProgress], update: Callable[[], No
             work.stop.set()
     for future in futures:
         future.result()
+
+
+def _shares(chains: int, total: int) -> list[int]:
+    """Return the threads of each chain: as many chains at once as there are threads, fewer have more each."""
+    shares: list[int] = []
+    while len(shares) < chains:
+        at_once = min(total, chains - len(shares))
+        share, rest = divmod(total, at_once)
+        shares += [share + (number < rest) for number in range(at_once)]
+    return shares
 
 
 def _num_threads(threads: int | None) -> int:

@@ -23,7 +23,8 @@ from bayesvec.files import Staged, checksum, write
 SHARD_BYTES = 12 << 20
 CHUNK_BYTES = 64 << 10
 MOST_DRAWS = 100  # in a shard
-COORDINATE_CHUNK = 4096
+RANGE_CHUNK = 4096  # numbers of draws in a chunk
+RANGE_SHARD = 256 * RANGE_CHUNK  # and in a file
 
 _CRC: dict[str, Any] = {"name": "crc32c"}
 _LITTLE: dict[str, Any] = {"name": "bytes", "configuration": {"endian": "little"}}
@@ -156,27 +157,27 @@ class Array:
         """Return the array's zarr.json for so many chains and draws."""
         tail = (self.chunk_rows, *self.shape[1:]) if self.shape else ()
         padded = (self.chunk_rows * self.num_chunks, *self.shape[1:]) if self.shape else ()
-        sharding = {
-            "chunk_shape": [1, self.shard_draws, *tail],
-            "codecs": [_LITTLE, _CRC],
-            "index_codecs": [_LITTLE, _CRC],
-            "index_location": "end",
-        }
         return _array_metadata(
             shape=(chains, draws, *self.shape),
             dims=("chain", "draw", *self.dims),
             data_type=self.dtype,
             chunk=(1, self.shard_draws, *padded),
             fill="NaN",
-            codecs=[{"name": "sharding_indexed", "configuration": sharding}],
+            codecs=[_sharding([1, self.shard_draws, *tail])],
         )
 
 
-def planned(folder: Path, dims: Sequence[str], shape: Sequence[int], dtype: str, draws: int) -> Array:
-    """Choose how to cut an array of which ``draws`` are wanted: files of some megabytes, small chunks."""
+def planned(
+    folder: Path, dims: Sequence[str], shape: Sequence[int], dtype: str, most_draws: int | None = None
+) -> Array:
+    """Choose how to cut an array: files of some megabytes, small chunks.
+
+    How many draws are wanted does not matter, as more may be wanted later; ``most_draws`` is for an array that
+    will never have more.
+    """
     item = np.dtype(dtype).itemsize
     draw_bytes = max(1, math.prod(shape)) * item
-    shard_draws = max(1, min(SHARD_BYTES // draw_bytes, MOST_DRAWS, draws))
+    shard_draws = max(1, min(SHARD_BYTES // draw_bytes, most_draws or MOST_DRAWS, MOST_DRAWS))
     rows = shape[0] if shape else 1
     row_bytes = shard_draws * math.prod(shape[1:]) * item
     chunk_rows = max(1, min(CHUNK_BYTES // row_bytes, rows))
@@ -206,15 +207,41 @@ def write_root(folder: Path) -> None:
 
 
 def write_range(staged: Staged, folder: Path, dim: str, size: int) -> None:
-    """Stage a coordinate 0, 1, ..., size - 1; in whole chunks, so that it can grow under a reader."""
-    chunk = COORDINATE_CHUNK if dim == "draw" else size
+    """Stage a coordinate 0, 1, ..., size - 1."""
     folder.mkdir(parents=True, exist_ok=True)
-    for number in range(-(-size // chunk)):
-        first = number * chunk
-        data = np.arange(first, first + chunk, dtype="<i8").tobytes()
-        staged.write(folder / f"c.{number}", [data, checksum(data).to_bytes(4, "little")])
-    metadata = _array_metadata((size,), (dim,), "int64", (chunk,), 0, [_LITTLE, _CRC])
+    staged.write(folder / "c.0", _checked(np.arange(size, dtype="<i8").tobytes()))
+    metadata = _array_metadata((size,), (dim,), "int64", (size,), 0, [_LITTLE, _CRC])
     staged.write(folder / "zarr.json", [metadata])
+
+
+def write_draw_numbers(staged: Staged, folder: Path, draws: int, before: int = 0) -> None:
+    """Stage the coordinate of the draws, of which ``before`` are there: 0, 1, ..., draws - 1.
+
+    It grows under a reader: a file has whole chunks only, and those that are there stay where they are.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(before // RANGE_SHARD, -(-draws // RANGE_SHARD)):
+        staged.write(folder / f"c.{number}", _range_parts(number * RANGE_SHARD, draws))
+    sharding = _sharding([RANGE_CHUNK])
+    metadata = _array_metadata((draws,), ("draw",), "int64", (RANGE_SHARD,), 0, [sharding])
+    staged.write(folder / "zarr.json", [metadata])
+
+
+def _range_parts(first: int, end: int) -> Iterator[bytes]:
+    """Yield the bytes of a shard of consecutive numbers from ``first``, with chunks up to ``end``."""
+    num_chunks = min(-(-(end - first) // RANGE_CHUNK), RANGE_SHARD // RANGE_CHUNK)
+    for chunk in range(num_chunks):
+        start = first + chunk * RANGE_CHUNK
+        yield from _checked(np.arange(start, start + RANGE_CHUNK, dtype="<i8").tobytes())
+    size = 8 * RANGE_CHUNK + 4
+    index = np.full((RANGE_SHARD // RANGE_CHUNK, 2), np.iinfo(np.uint64).max, dtype="<u8")  # not there
+    index[:num_chunks] = [(chunk * size, size) for chunk in range(num_chunks)]
+    yield from _checked(index.tobytes())
+
+
+def _checked(data: bytes) -> tuple[bytes, bytes]:
+    """Return ``data`` and its checksum."""
+    return data, checksum(data).to_bytes(4, "little")
 
 
 def write_names(staged: Staged, folder: Path, dim: str, names: Sequence[str]) -> None:
@@ -233,8 +260,17 @@ def _string_parts(names: Sequence[str]) -> Iterable[bytes]:
     for name in names:
         encoded = name.encode("utf-8", "replace")
         parts += [len(encoded).to_bytes(4, "little"), encoded]
-    data = b"".join(parts)
-    return [data, checksum(data).to_bytes(4, "little")]
+    return _checked(b"".join(parts))
+
+
+def _sharding(chunk: Sequence[int]) -> dict[str, Any]:
+    configuration = {
+        "chunk_shape": list(chunk),
+        "codecs": [_LITTLE, _CRC],
+        "index_codecs": [_LITTLE, _CRC],
+        "index_location": "end",
+    }
+    return {"name": "sharding_indexed", "configuration": configuration}
 
 
 def _array_metadata(
