@@ -68,8 +68,8 @@ def test_output_that_exists(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--vocab", 0), "bayesvec: vocab is 0; it must be a whole number of at least 1\n"),
-        (("--epsilon", -1), "bayesvec: epsilon is -1.0; it must be finite and larger than 0\n"),
+        (("--vocab", 0), "bayesvec: vocab is 0; it must be 1 or more\n"),
+        (("--epsilon", -1), "bayesvec: epsilon is -1.0; it must be a number, finite and larger than 0\n"),
         (("--seed", -3), "bayesvec: seed is -3; it must be from 0 to 2**64 - 1\n"),
     ],
 )

@@ -1,21 +1,45 @@
 """Checks of options that many functions take."""
 
+import math
 import operator
 from collections.abc import Sequence
+from datetime import date, time
+from decimal import Decimal
+from numbers import Integral, Real
 from typing import Any
 
 from bayesvec.errors import OptionError
 
+MOST = 2**31 - 1  # of what is held or addressed in 32 bits
+MOST_SEED = 2**64 - 1
 
-def whole(name: str, value: Any, least: int) -> int:
-    """Return ``value`` as an int if it is a whole number of at least ``least``, of whatever type."""
+
+def whole(name: str, value: Any, least: int, most: int = MOST) -> int:
+    """Return ``value`` as an int if it is a whole number in the range, of whatever type (1e3 is 1000)."""
     try:
-        number = operator.index(value)
+        number = int(value) if isinstance(value, float) and value.is_integer() else operator.index(value)
     except TypeError:
         raise OptionError(f"{name} is {value!r}; it must be a whole number, {least} or more") from None
-    if number < least:
+    if number < least and most != MOST_SEED:
         raise OptionError(f"{name} is {number}; it must be {least} or more")
+    if not least <= number <= most:
+        bits = most.bit_length()
+        raise OptionError(f"{name} is {number}; it must be from {least} to 2**{bits} - 1")
     return number
+
+
+def whole_seed(value: Any) -> int:
+    """Return a seed as an int if it is one."""
+    return whole("seed", value, 0, MOST_SEED)
+
+
+def positive(name: str, value: Any, *, or_zero: bool = False) -> float:
+    """Return ``value`` as a float if it is a finite number above zero (or not below it)."""
+    number = float(value) if isinstance(value, Real) else math.nan
+    if 0.0 <= number < math.inf and (number > 0.0 or or_zero):
+        return number
+    allowed = "finite and not below 0" if or_zero else "finite and larger than 0"
+    raise OptionError(f"{name} is {value!r}; it must be a number, {allowed}")
 
 
 def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
@@ -23,3 +47,28 @@ def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
     if value not in allowed:
         raise OptionError(f"{name} is {value!r}; it must be {', '.join(allowed[:-1])} or {allowed[-1]}")
     return str(value)
+
+
+def fractions_of_one(fractions: Sequence[float]) -> tuple[float, ...]:
+    """Return the fractions as floats if they are positive and add up to 1."""
+    try:
+        shares = tuple(float(fraction) for fraction in fractions)
+    except (TypeError, ValueError):
+        raise OptionError(f"fractions are {fractions!r}; they must be numbers such as 0.7, 0.3") from None
+    if not shares or not all(share > 0.0 for share in shares) or abs(math.fsum(shares) - 1.0) > 1e-9:
+        raise OptionError(f"fractions are {shares}; they must be positive and add up to 1")
+    return shares
+
+
+def group_name(group: Any) -> str | None:
+    """Return the name of a group, a whole number (2001.0 too) without a point; None of what names no group.
+
+    Text, numbers and dates name groups; nothing, blank text, NaN and collections do not.
+    """
+    if isinstance(group, str):
+        return str(group) if group.strip() else None
+    if not isinstance(group, Real | Decimal | date | time) or group != group:
+        return None
+    if isinstance(group, Real) and not isinstance(group, Integral) and float(group).is_integer():
+        return str(int(float(group)))
+    return str(group)

@@ -1,13 +1,13 @@
 """The settings of a run: checked when they are given, kept in its manifest, compared when it goes on."""
 
 import math
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from numbers import Integral, Real
 from types import ModuleType
 from typing import Any, get_type_hints
 
+from bayesvec.checks import MOST, MOST_SEED, whole
 from bayesvec.errors import OptionError
 
 CHOICES = {
@@ -55,7 +55,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, least in LEAST.items():
-            object.__setattr__(self, name, _whole(name, getattr(self, name), least))
+            most = MOST_SEED if name == "seed" else MOST
+            object.__setattr__(self, name, whole(name, getattr(self, name), least, most))
         for name, allowed in CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise OptionError(
@@ -67,11 +68,9 @@ class Settings:
                     f"anchors is {self.anchors!r}; it must be one of {', '.join(ANCHORS)}, or rows"
                 )
         else:
-            object.__setattr__(self, "anchors", [_whole("anchors", row, 0) for row in self.anchors])
+            object.__setattr__(self, "anchors", [whole("anchors", row, 0) for row in self.anchors])
         if self.prior_precision is not None:
             object.__setattr__(self, "prior_precision", _positive("prior_precision", self.prior_precision))
-        if self.seed >= 2**64:
-            raise OptionError(f"seed is {self.seed}; it must be from 0 to 2**64 - 1")
         if self.chains >= 2**24 or self.sweeps >= 2**32:
             raise OptionError(f"{self.chains} chains of {self.sweeps} sweeps are too many; ask for fewer")
 
@@ -158,16 +157,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 5:
         return f"[{value[0]}, {value[1]}, ... {len(value)} rows]"
     return "not given" if value is None else str(value)
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise OptionError(f"{name} is {value!r}; it must be a whole number, {least} or more") from None
-    if number < least:
-        raise OptionError(f"{name} is {number}; it must be {least} or more")
-    return number
 
 
 def _positive(name: str, value: Any) -> float:

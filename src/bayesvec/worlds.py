@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from bayesvec import __version__
+from bayesvec.checks import positive, whole, whole_seed
 from bayesvec.counts import Int32, Int64, PairCounts, from_sorted
 from bayesvec.counts_store import open_counts, read_extra, save_counts
 from bayesvec.errors import InputError, OptionError
@@ -135,9 +136,10 @@ def simulate(
     Truth
         The vectors and probabilities they were drawn from.
     """
-    vocab, dim, pairs = whole(vocab, "vocab"), whole(dim, "dim"), whole(pairs, "pairs")
-    contexts = None if contexts is None else whole(contexts, "contexts")
-    check_positive(epsilon=epsilon, a=a, b=b)
+    vocab, dim, pairs = whole("vocab", vocab, 1), whole("dim", dim, 1), whole("pairs", pairs, 1, 2**63 - 1)
+    contexts = None if contexts is None else whole("contexts", contexts, 1)
+    epsilon, a, b = (positive(name, value) for name, value in (("epsilon", epsilon), ("a", a), ("b", b)))
+    seed = whole_seed(seed)
     if exclude_diagonal and contexts is not None:
         raise OptionError(
             "exclude_diagonal does not go with contexts: contexts of their own are no words; leave one out"
@@ -152,12 +154,12 @@ def simulate(
         "dim": dim,
         "pairs": pairs,
         "zipf": bool(zipf),
-        "seed": int(seed),
+        "seed": seed,
         "contexts": contexts,
-        "epsilon": float(epsilon),
+        "epsilon": epsilon,
         "exclude_diagonal": bool(exclude_diagonal),
-        "a": float(a),
-        "b": float(b),
+        "a": a,
+        "b": b,
     }
     words = number_names("w", vocab)
     truth = Truth(
@@ -265,8 +267,6 @@ def frequencies(size: int, zipf: bool, a: float, b: float) -> Float64:
 
 def generator(seed: int, purpose: int, row: int = 0) -> np.random.Generator:
     """Return the stream at an address: seed and purpose are its key, the row a place along its counter."""
-    if not 0 <= seed < 2**64:
-        raise OptionError(f"seed is {seed}; it must be from 0 to 2**64 - 1")
     key = np.array([seed, purpose], dtype=np.uint64)
     counter = np.array([0, 0, row, 0], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key, counter=counter))
@@ -275,17 +275,3 @@ def generator(seed: int, purpose: int, row: int = 0) -> np.random.Generator:
 def number_names(letter: str, size: int) -> tuple[str, ...]:
     """Return the names w0, w1, ... for the letter w."""
     return tuple(f"{letter}{i}" for i in range(size))
-
-
-def whole(value: float, name: str) -> int:
-    """Return 1000 and 1e3 as the whole number they are."""
-    if not 1 <= value < np.inf or value != int(value):
-        raise OptionError(f"{name} is {value}; it must be a whole number of at least 1")
-    return int(value)
-
-
-def check_positive(**options: float) -> None:
-    """Raise unless each option is finite and larger than 0."""
-    for name, value in options.items():
-        if not 0.0 < value < np.inf:
-            raise OptionError(f"{name} is {value}; it must be finite and larger than 0")

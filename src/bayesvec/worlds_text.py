@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 
 from bayesvec import __version__
+from bayesvec.checks import positive, whole, whole_seed
 from bayesvec.counts import Int64
 from bayesvec.worlds import (
     DOCUMENTS,
     Float64,
-    check_positive,
     draw_alpha,
     draw_rho,
     frequencies,
     generator,
     number_names,
-    whole,
 )
 
 
@@ -105,9 +104,9 @@ def simulate_documents(
     TextTruth
         What they were drawn from; ``expected_positives(window)`` is what `count` should find on average.
     """
-    documents, length = whole(documents, "documents"), whole(length, "length")
-    vocab, dim = whole(vocab, "vocab"), whole(dim, "dim")
-    check_positive(epsilon=epsilon, a=a, b=b)
+    documents, length = whole("documents", documents, 1), whole("length", length, 1)
+    vocab, dim, seed = whole("vocab", vocab, 1), whole("dim", dim, 1), whole_seed(seed)
+    epsilon, a, b = (positive(name, value) for name, value in (("epsilon", epsilon), ("a", a), ("b", b)))
     rho = draw_rho(seed, vocab, dim, epsilon)
     alpha = draw_alpha(seed, vocab, dim, epsilon)
     start = frequencies(vocab, zipf, a, b)
