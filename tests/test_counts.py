@@ -2,7 +2,9 @@
 
 import json
 import os
+import pickle
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +110,7 @@ def test_both_sides_agree(contexts: int) -> None:
         ({"n_pos": [0, 0], "n_neg": [0, 0]}, "there are no pairs"),
         ({"words": ["a", "b", "a"]}, "words has 'a' more than once"),
         ({"words": []}, "words is empty"),
+        ({"words": ["a", "", "b"]}, "words has an empty name at entry 1"),
         ({"words": ["a", 1, "b"]}, "words holds 1; it must be a sequence of strings"),
         ({"contexts": "xy"}, "contexts holds 'xy'"),
         ({"groups": ["g"]}, "groups has 1 entries for 3 words"),
@@ -169,7 +172,10 @@ def test_saved_counts_open_as_they_were(tmp_path: Path) -> None:
 
 
 NAMES = st.lists(
-    st.text(alphabet=st.characters(exclude_categories=()), max_size=6), min_size=1, max_size=8, unique=True
+    st.text(alphabet=st.characters(exclude_categories=()), min_size=1, max_size=6),
+    min_size=1,
+    max_size=8,
+    unique=True,
 )
 
 
@@ -179,9 +185,7 @@ def test_any_name_survives(
     tmp_path_factory: pytest.TempPathFactory, words: list[str], contexts: list[str]
 ) -> None:
     words += [
-        w
-        for w in ("a\nb\r\n\t", "\ud83d\ude00", "\U0001f600", "\udcff", "", " ", "a_b", "\0")
-        if w not in words
+        w for w in ("a\nb\r\n\t", "\ud83d\ude00", "\U0001f600", "\udcff", " ", "a_b", "\0") if w not in words
     ]
     counts = from_pairs([0], [0], n_pos=[1], n_neg=[0], words=words, contexts=contexts, groups=words)
     path = tmp_path_factory.mktemp("names") / "c"
@@ -246,6 +250,61 @@ def test_nothing_is_left_behind_by_a_failed_save(tmp_path: Path, monkeypatch: py
     assert_same(open_counts(tmp_path / "old"), small())
 
 
+def test_folders_made_for_a_failed_save_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(InputError, match="No space left"):
+        small().save(tmp_path / "a" / "b" / "c")
+    assert os.listdir(tmp_path) == []
+
+
+def test_force_goes_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    small().save(tmp_path / "there" / "c")
+    (tmp_path / "link").symlink_to(tmp_path / "there" / "c")
+    other, _ = simulate(vocab=5, pairs=100)
+    other.save(tmp_path / "link", force=True)
+    assert (tmp_path / "link").is_symlink()
+    assert_same(open_counts(tmp_path / "there" / "c"), other)
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.name.startswith(".")) == []
+    assert os.listdir(tmp_path / "there") == ["c"]
+
+
+def test_places_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    for place in (".", "..", tmp_path / "here"):
+        with pytest.raises(InputError, match="the folder you are in"):
+            small().save(place, force=True)
+    with pytest.raises(InputError, match="File name too long") as caught:
+        small().save("x" * 300)
+    assert len(str(caught.value)) < 200
+    small().save("x" * 250)
+    assert os.listdir() == ["x" * 250]
+
+
+def test_arrays_that_do_not_fit_are_refused() -> None:
+    counts = small()
+    shorter = counts.by_word._replace(n_pos=counts.by_word.n_pos[:-1])
+    for change in (
+        {"by_word": shorter},
+        {"words": ("a", "b")},
+        {"groups": ("g",)},
+        {"permutation": counts.permutation[:1]},
+    ):
+        with pytest.raises(InputError, match="do not fit together"):
+            replace(counts, **change)
+
+
+def test_counts_can_be_copied_and_their_recipe_not_changed() -> None:
+    counts = small(recipe={"a": 1})
+    assert_same(pickle.loads(pickle.dumps(counts)), counts)
+    with pytest.raises(TypeError):
+        counts.recipe["a"] = 2  # type: ignore[index]
+
+
 def damage(path: Path, how: str) -> None:
     manifest = json.loads((path / "manifest.json").read_text())
     match how:
@@ -282,8 +341,13 @@ def damage(path: Path, how: str) -> None:
             np.save(path / "by_context.n_neg.npy", array)
         case "flipped permutation":
             array = np.load(path / "permutation.npy")
-            array[0] = 10**9
+            array[:] = array[::-1].copy()
             np.save(path / "permutation.npy", array)
+        case "permutation out of range" | "by_word.other out of range" | "by_context.other out of range":
+            name = how.split(" ")[0]
+            array = np.load(path / f"{name}.npy")
+            array[0] = 10**9 if "word" in how else -1
+            np.save(path / f"{name}.npy", array)
 
 
 @pytest.mark.parametrize(
@@ -303,6 +367,9 @@ def damage(path: Path, how: str) -> None:
         ("flipped count", "damaged: the counts do not match their fingerprint"),
         ("flipped count by context", "damaged: by_context does not match"),
         ("flipped permutation", "damaged: by_context does not match"),
+        ("permutation out of range", "damaged: permutation.npy holds numbers that are not from 0 to 2"),
+        ("by_word.other out of range", "damaged: by_word.other.npy holds numbers that are not from 0 to 1"),
+        ("by_context.other out of range", "damaged: by_context.other.npy holds numbers"),
     ],
 )
 def test_damage_is_named(tmp_path: Path, how: str, message: str) -> None:
@@ -469,6 +536,8 @@ def test_odd_names_of_a_table(tmp_path: Path) -> None:
     [
         ("t.tsv", b"", "is empty; it needs columns word, context, n_pos, n_neg", None),
         ("t.csv", b"word,context,n_pos,n_neg\n", "has no rows", None),
+        ("t.csv", b"word,word,context,n_pos,n_neg\na,b,c,1,1\n", "has two columns 'word'", None),
+        ("t.csv", b"word,context,n_pos,n_neg\na,c,1,1\nb,,1,1\n", "row 2: context is empty", 2),
         ("t.tsv", b"word\tcontext\tn_pos\n", "has no column 'n_neg'; it has word, context, n_pos", None),
         ("t.tsv", b"\n\n", "has no column 'word'; it has none", None),
         ("t.tsv", b"word\tcontext\tn_pos\tn_neg\na\tb\t1\t2\n\na\tb\t1\t-2\n", "line 4: n_neg is '-2'", 4),
@@ -510,6 +579,7 @@ def test_bad_files(tmp_path: Path, name: str, content: bytes, message: str, line
         ({"n_pos": [1, None, 1]}, "row 2: n_pos is None"),
         ({"n_pos": [1, 2]}, "different lengths"),
         ({"word": ["a", None, "b"]}, "row 2: word is None; it must be text"),
+        ({"word": ["a", "", "b"]}, "row 2: word is empty; every row needs a name"),
         ({"word": ["a", float("nan"), "b"]}, "row 2: word is nan; it must be text"),
         ({"n_pos": [1, True, "2"]}, "row 2: n_pos is True"),
         ({"n_pos": [1, 2, "2"]}, "row 3: n_pos is '2'"),

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ class PairCounts:
     groups : tuple of str or None
         The group (a party, a year) of each word row, where rows are word@group.
     recipe : Mapping
-        How the counts were made: options, seed, version, inputs.
+        How the counts were made: options, seed, version, inputs. Read-only.
     source : EncodedCorpus or None
         The token ids that were counted, kept so that documents can be held out later.
     """
@@ -55,6 +56,20 @@ class PairCounts:
     groups: tuple[str, ...] | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
     source: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "recipe", MappingProxyType(dict(self.recipe)))
+        sides = ((self.by_word, self.words), (self.by_context, self.contexts))
+        fits = all(len(side.indptr) == len(names) + 1 for side, names in sides)
+        lengths = {len(array) for side, _ in sides for array in side[1:]} | {len(self.permutation)}
+        if not fits or len(lengths) != 1 or len(self.groups or self.words) != len(self.words):
+            raise InputError("the arrays of the counts do not fit together; make counts with from_pairs")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "recipe": dict(self.recipe)}  # a read-only view cannot be pickled
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, recipe=MappingProxyType(state["recipe"]))
 
     @property
     def num_words(self) -> int:
@@ -164,7 +179,7 @@ def from_pairs(
     n_pos, n_neg : array_like of int
         Positive and negative samples of each pair, not negative.
     words, contexts : sequence of str
-        Names of the rows, each without repetition.
+        Names of the rows, each without repetition and not empty.
     groups : sequence of str, optional
         The group of each word row.
     recipe : Mapping, optional
@@ -274,6 +289,8 @@ def _check_names(names: Sequence[str], what: str) -> None:
     other = next((name for name in names if not isinstance(name, str)), None)
     if other is not None or isinstance(names, str):
         raise InputError(f"{what} holds {other or names!r}; it must be a sequence of strings")
+    if "" in names:
+        raise InputError(f"{what} has an empty name at entry {list(names).index('')}; every row needs a name")
     if len(set(names)) != len(names):
         seen: set[str] = set()
         twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]

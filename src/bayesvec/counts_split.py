@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bayesvec.checks import fractions_of_one, whole_seed
 from bayesvec.counts import Int32, PairCounts, from_sorted
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import rng
@@ -18,7 +19,7 @@ def split_counts(
     counts: PairCounts, by: str, *, fractions: Sequence[float], seed: int
 ) -> tuple[PairCounts, ...]:
     """Split counts into parts; see `PairCounts.split`."""
-    shares = check_fractions(fractions)
+    shares, seed = fractions_of_one(fractions), whole_seed(seed)
     if by == "pair":
         return _split_pairs(counts, shares, seed)
     if by not in ("document", "basket"):
@@ -28,17 +29,9 @@ def split_counts(
             f"these counts do not hold the {by}s they came from, so whole {by}s cannot be held out; "
             "count the text itself, or split by='pair'"
         )
-    from bayesvec.text.counting import split_documents
+    from bayesvec.text.holdout import split_documents
 
-    return tuple(split_documents(counts, shares, seed))
-
-
-def check_fractions(fractions: Sequence[float]) -> tuple[float, ...]:
-    """Return the fractions as floats if they are positive and add up to 1."""
-    shares = tuple(float(fraction) for fraction in fractions)
-    if not shares or not all(share > 0.0 for share in shares) or abs(math.fsum(shares) - 1.0) > 1e-9:
-        raise OptionError(f"fractions are {shares}; they must be positive and add up to 1")
-    return shares
+    return split_documents(counts, shares, seed)
 
 
 def _split_pairs(counts: PairCounts, shares: tuple[float, ...], seed: int) -> tuple[PairCounts, ...]:
@@ -68,7 +61,7 @@ def _split_pairs(counts: PairCounts, shares: tuple[float, ...], seed: int) -> tu
         made = {
             "by": "pair",
             "fractions": list(shares),
-            "seed": int(seed),
+            "seed": seed,
             "part": part,
             "of": counts.fingerprint,
         }

@@ -3,12 +3,13 @@
 The folder is written beside its place and renamed, so that it is there as a whole or not at all.
 """
 
+import contextlib
 import hashlib
 import json
 import os
 import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec import __version__
+from bayesvec import __version__, files
 from bayesvec.counts import PairCounts, Side
 from bayesvec.counts_table import ENDINGS, from_table
 from bayesvec.errors import InputError
@@ -51,8 +52,34 @@ def save_counts(
     """
     final = Path(path)
     check_free(final, force=force)
+    with _placed(final) as partial:
+        _write(counts, partial, extra or {})
+
+
+def save_parts(parts: Mapping[str, PairCounts], path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Write counts by name to folders in the folder ``path``, which appears as a whole or not at all.
+
+    Parameters
+    ----------
+    parts : Mapping of PairCounts
+        What to write.
+    path : path
+        The folder to make.
+    force : bool
+        Replace a folder that holds nothing but counts folders.
+    """
+    final = Path(path)
+    check_free(final, force=force, of_parts=True)
+    with _placed(final) as partial:
+        for name, counts in parts.items():
+            (partial / name).mkdir()
+            _write(counts, partial / name, {})
+
+
+def _write(counts: PairCounts, folder: Path, extra: Mapping[str, Array]) -> None:
+    """Write the arrays and the manifest of counts."""
     arrays = _arrays(counts)
-    beside = {f"extra.{name}": array for name, array in (extra or {}).items()}
+    beside = {f"extra.{name}": array for name, array in extra.items()}
     if counts.source is not None:
         beside |= {f"source.{name}": array for name, array in counts.source.arrays().items()}
     arrays |= beside
@@ -72,15 +99,26 @@ def save_counts(
         "hashes": {name: _hash(array) for name, array in beside.items()},
         "arrays": {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()},
     }
-    partial = _beside(final, "partial")
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+    (folder / MANIFEST).write_text(_seal(manifest), encoding="ascii")
+
+
+@contextlib.contextmanager
+def _placed(final: Path) -> Iterator[Path]:
+    """Give a new folder to write to, which is then renamed to ``final``; if that fails, leave nothing."""
+    made: list[Path] = []
+    place = final.resolve()  # through links: what they point at is replaced, not they
+    partial = _beside(place, "partial")
     try:
-        final.parent.mkdir(parents=True, exist_ok=True)
+        for parent in reversed([folder for folder in place.parents if not folder.exists()]):
+            parent.mkdir()
+            made.append(parent)
         partial.mkdir()
-        for name, array in arrays.items():
-            np.save(partial / f"{name}.npy", array, allow_pickle=False)
-        (partial / MANIFEST).write_text(_seal(manifest), encoding="ascii")
-        _flush(partial)
-        _put_in_place(partial, final)
+        yield partial
+        files.sync_tree(partial)
+        _put_in_place(partial, place)
+        made.clear()
     except OSError as error:
         raise InputError(
             f"cannot write {final}: {error.strerror or error}; make room or choose another place",
@@ -88,6 +126,9 @@ def save_counts(
         ) from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            for folder in reversed(made):
+                folder.rmdir()
 
 
 def open_counts(path: str | os.PathLike[str], *, verify: bool = False) -> PairCounts:
@@ -107,9 +148,9 @@ def open_counts(path: str | os.PathLike[str], *, verify: bool = False) -> PairCo
     counts = PairCounts(
         words=_names(folder, manifest, "words"),
         contexts=_names(folder, manifest, "contexts"),
-        by_word=_side(folder, manifest, "by_word", manifest["num_words"]),
-        by_context=_side(folder, manifest, "by_context", manifest["num_contexts"]),
-        permutation=_array(folder, manifest, "permutation"),
+        by_word=_side(folder, manifest, "by_word", "num_words", "num_contexts"),
+        by_context=_side(folder, manifest, "by_context", "num_contexts", "num_words"),
+        permutation=_ids(folder, manifest, "permutation", manifest["num_pairs"]),
         groups=_names(folder, manifest, "groups") if manifest["grouped"] else None,
         recipe=manifest["recipe"],
         source=_source(folder, manifest),
@@ -168,24 +209,47 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def check_free(final: Path, *, force: bool) -> None:
-    """Raise unless ``final`` can be written: it does not exist, or ``force`` may replace it."""
-    if not final.exists() or (final.is_dir() and not any(final.iterdir())):
+def check_free(final: Path, *, force: bool, of_parts: bool = False) -> None:
+    """Raise unless ``final`` can be written: it does not exist, or ``force`` may replace it.
+
+    Parameters
+    ----------
+    final : Path
+        The folder.
+    force : bool
+        Whether counts that are there may be replaced.
+    of_parts : bool
+        Whether ``final`` is to hold counts folders, and so may be replaced if it does.
+    """
+    try:
+        exists = final.exists()
+        place = final.resolve()
+        here = Path.cwd()
+    except (OSError, RuntimeError, ValueError) as error:
+        shown = f"{str(final)[:60]}..." if len(str(final)) > 60 else str(final)
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot write {shown}: {reason}; choose another name", file=str(final)) from None
+    if here.is_relative_to(place):
+        raise InputError(
+            f"cannot write {final}: it is the folder you are in, or one above; name a new one in it",
+            file=str(final),
+        )
+    if not exists or (final.is_dir() and not any(final.iterdir())):
         return
     if not force:
         raise InputError(f"{final} exists; use --force (force=True) to replace it", file=str(final))
-    if final.is_dir():
-        try:
-            read_manifest(final)
-        except InputError:
-            if not (final / MANIFEST).exists() or FORMAT not in (final / MANIFEST).read_text(
-                errors="replace"
-            ):
-                raise InputError(
-                    f"{final} is a folder that holds something else than counts and is not replaced; "
-                    "choose another name",
-                    file=str(final),
-                ) from None
+    if final.is_dir() and not all(map(_may_be_replaced, final.iterdir() if of_parts else [final])):
+        raise InputError(
+            f"{final} is a folder that holds something else than counts and is not replaced; "
+            "choose another name",
+            file=str(final),
+        )
+
+
+def _may_be_replaced(folder: Path) -> bool:
+    """Tell whether a folder holds counts, be they damaged."""
+    manifest = folder / MANIFEST
+    return manifest.is_file() and FORMAT in manifest.read_text(errors="replace")
 
 
 def _arrays(counts: PairCounts) -> dict[str, Array]:
@@ -218,11 +282,12 @@ def _names(folder: Path, manifest: Mapping[str, Any], what: str) -> tuple[str, .
         raise _damaged(folder, f"{what}.bytes.npy is not text") from None
 
 
-def _side(folder: Path, manifest: Mapping[str, Any], name: str, rows: int) -> Side:
+def _side(folder: Path, manifest: Mapping[str, Any], name: str, rows: str, columns: str) -> Side:
     side = Side(*(_array(folder, manifest, f"{name}.{part}") for part in Side._fields))
+    _ids(folder, manifest, f"{name}.other", manifest[columns])
     ends = side.indptr
     fits = (
-        len(ends) == rows + 1
+        len(ends) == manifest[rows] + 1
         and ends[0] == 0
         and ends[-1] == manifest["num_pairs"]
         and np.all(np.diff(ends) >= 0)
@@ -245,6 +310,17 @@ def _array(folder: Path, manifest: Mapping[str, Any], name: str) -> Array:
         raise _damaged(folder, f"{file.name} cannot be read or is cut off") from None
     if array.dtype.str != dtype or list(array.shape) != shape:
         raise _damaged(folder, f"{file.name} has {array.dtype} {array.shape}, not {dtype} {tuple(shape)}")
+    return array
+
+
+def _ids(folder: Path, manifest: Mapping[str, Any], name: str, size: int) -> Array:
+    """Map an array whose entries are places in another, after a look at all of them.
+
+    Compiled code does not look again: an id out of range would read, or write, memory that is not its own.
+    """
+    array = _array(folder, manifest, name)
+    if len(array) and (array.min() < 0 or array.max() >= size):
+        raise _damaged(folder, f"{name}.npy holds numbers that are not from 0 to {size - 1}")
     return array
 
 
@@ -309,26 +385,12 @@ def _put_in_place(partial: Path, final: Path) -> None:
             aside.unlink()
     else:
         os.replace(partial, final)
-    _sync(final.parent)
-
-
-def _flush(folder: Path) -> None:
-    for file in folder.iterdir():
-        _sync(file)
-    _sync(folder)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    files.sync_directory(final.parent)
 
 
 def _beside(final: Path, ending: str) -> Path:
     """Return a new hidden name next to ``final``, so that a rename between them is one step."""
-    return final.with_name(f".{final.name}.{secrets.token_hex(4)}.{ending}")
+    return final.with_name(f".{final.name[:50]}.{secrets.token_hex(4)}.{ending}")
 
 
 def _damaged(folder: Path, what: str) -> InputError:

@@ -144,6 +144,8 @@ def _coded(column: Any, name: str, where: str) -> tuple[Int64, list[str]]:
     text = [
         value if isinstance(value, str) else _as_name(value, i, name, where) for i, value in enumerate(values)
     ]
+    if "" in text:
+        raise _empty(text.index(""), name, where)
     seen = {value: i for i, value in enumerate(dict.fromkeys(text))}
     return np.fromiter((seen[value] for value in text), dtype=np.int64, count=len(text)), list(seen)
 
@@ -160,7 +162,16 @@ def _coded_arrow(column: Any, name: str, where: str) -> tuple[Int64, list[str]]:
         raise InputError(
             f"column {name!r} of {where} holds {column.type}; it must hold text", file=where
         ) from None
-    return np.asarray(encoded.indices).astype(np.int64), encoded.dictionary.to_pylist()
+    indices, found = np.asarray(encoded.indices).astype(np.int64), encoded.dictionary.to_pylist()
+    if "" in found:
+        raise _empty(int(np.argmax(indices == found.index(""))), name, where)
+    return indices, found
+
+
+def _empty(index: int, name: str, where: str) -> InputError:
+    return InputError(
+        f"{where}, row {index + 1}: {name} is empty; every row needs a name", file=where, line=index + 1
+    )
 
 
 def _as_name(value: object, index: int, name: str, where: str) -> str:
@@ -236,6 +247,8 @@ def _read_text(path: Path, names: Sequence[str]) -> Any:
     for name in names:
         if name not in header:
             raise _no_column(name, names, header, str(path))
+        if header.count(name) > 1:
+            raise InputError(f"{path} has two columns {name!r}; rename one of them", file=str(path))
     types = {name: pa.int64() if name in names[2:4] else pa.string() for name in names}
     parse = arrow_csv.ParseOptions(delimiter=delimiter, quote_char='"' if quoted else False)
     parse.newlines_in_values = quoted

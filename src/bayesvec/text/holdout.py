@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec.checks import fractions_of_one, whole_seed
 from bayesvec.counts import PairCounts
-from bayesvec.counts_split import check_fractions
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import rng
 from bayesvec.text.corpus import EncodedCorpus
@@ -43,29 +43,51 @@ def split_documents(
     corpus = counts.source
     if corpus is None:
         raise OptionError("these counts do not know their documents; split them by pair instead")
-    shares = check_fractions(fractions)
+    shares, seed = fractions_of_one(fractions), whole_seed(seed)
+    _check_ids(corpus, counts)
     groups = tuple(counts.recipe.get("groups", ()))
+    of_baskets = corpus.options.get("window", 2) is None
+    split = {"by": "basket" if of_baskets else "document", "fractions": list(shares), "seed": seed}
     parts = []
     for part, documents in enumerate(_shared_out(corpus, shares, seed)):
-        recipe = {
-            **counts.recipe,
-            "split": {"by": "document", "fractions": list(shares), "seed": int(seed), "part": part},
-        }
+        chosen = corpus.select(documents, memory=parse_memory(memory))
+        made = {"split": {**split, "part": part, "of": counts.fingerprint}}
+        recipe = {**counts.recipe, **_sizes(chosen, counts.num_contexts), **made}
+        recipe.pop("word_types", None)  # those outside the vocabulary are not known any more
         try:
             parts.append(
-                count_corpus(
-                    corpus.select(documents, memory=parse_memory(memory)),
-                    counts.contexts,
-                    groups,
-                    recipe=recipe,
-                    memory=memory,
-                    threads=threads,
-                )
+                count_corpus(chosen, counts.contexts, groups, recipe=recipe, memory=memory, threads=threads)
             )
         except InputError as error:
-            size = len(documents)
-            raise OptionError(f"part {part + 1} of the split, {size} documents: {error}") from None
+            size = f"{len(documents)} {split['by']}s"
+            raise OptionError(
+                f"part {part + 1} of the split, {size}: {error}; give it a larger fraction"
+            ) from None
     return tuple(parts)
+
+
+def _sizes(corpus: EncodedCorpus, num_words: int) -> dict[str, int]:
+    """Return what a recipe says of the size of the documents."""
+    inside = corpus.tokens[corpus.tokens >= 0]
+    return {
+        "documents": corpus.num_documents,
+        "tokens": len(corpus.tokens),
+        "tokens_in_vocabulary": len(inside),
+        "words_not_found": int((np.bincount(inside, minlength=num_words) == 0).sum()),
+    }
+
+
+def _check_ids(corpus: EncodedCorpus, counts: PairCounts) -> None:
+    """Raise if the documents, which may come from a damaged folder, name rows that are not there."""
+    ends = corpus.bounds
+    fits = ends[0] == 0 and ends[-1] == len(corpus.tokens) and np.all(np.diff(ends) >= 0)
+    if len(corpus.tokens):
+        fits &= corpus.tokens.min() >= -1 and corpus.tokens.max() < counts.num_contexts
+    if corpus.group_of is not None and len(corpus.group_of):
+        size = len(counts.recipe.get("groups", ()))
+        fits &= corpus.group_of.min() >= 0 and corpus.group_of.max() < size
+    if not fits:
+        raise InputError("the documents kept with these counts are damaged; count the text again")
 
 
 def _shared_out(corpus: EncodedCorpus, shares: Sequence[float], seed: int) -> Iterator[Int64]:
