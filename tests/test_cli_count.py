@@ -5,11 +5,14 @@ import os
 import subprocess
 import sys
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 import bayesvec as bv
 from bayesvec.cli import main
 from bayesvec.counts_store import open_counts
+from bayesvec.text.corpus import tokenize
 
 TEXT = "The cat sat on the mat.\nThe dog sat on the cat, too.\n\nA dog and a cat\n"
 
@@ -37,7 +40,7 @@ def test_the_whole_command(place):
     assert (done.returncode, done.stderr) == (0, "")
     lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
     assert lines["documents"] == "3"
-    assert lines["tokens"].startswith("18 (")
+    assert lines["tokens"] == "18"
     assert lines["vocabulary"] == "9 words, 100.0% of the tokens"
     assert {"pairs", "positives", "negatives"} <= lines.keys()
     counts = bv.count("text.txt")
@@ -46,49 +49,89 @@ def test_the_whole_command(place):
     assert sorted(path.name for path in place.iterdir()) == ["counts", "text.txt"]
 
 
+# Every option with a value that is not the default: the recipe, and mostly the counts, differ without it.
+OPTIONS = {
+    "vocab": 5,
+    "min_count": 2,
+    "window": 3,
+    "window_over": "vocabulary",
+    "negatives": 2,
+    "negative_power": 0.75,
+    "subsample": 0.5,
+    "seed": 4,
+    "tokenizer": "[A-Za-z]+",
+    "lowercase": False,
+    "stem": "english",
+    "stopwords": "stop.txt",
+    "stopwords_action": "keep-unstemmed",
+    "text_column": "body",
+    "group_column": "year",
+    "format": "jsonl",
+    "encoding": "utf-16",
+    "errors": "replace",
+}
+
+
+def as_arguments(options):
+    """The options as they are written in the shell."""
+    words = {name: f"--{name.replace('_', '-')}" for name in options}
+    return [
+        word
+        for name, value in options.items()
+        for word in (["--keep-case"] if name == "lowercase" else [words[name], value])
+    ]
+
+
 def test_every_option_reaches_the_counting(place, capsys, monkeypatch):
-    (place / "stop.txt").write_text("the\n")
-    rows = [{"body": line, "year": 2000 + i % 2} for i, line in enumerate(TEXT.splitlines())]
+    (place / "stop.txt").write_text("the\nThe\n")
+    rows = [{"body": line, "year": 2000 + i % 2} for i, line in enumerate((TEXT * 3).splitlines())]
     (place / "a.data").write_text("\n".join(map(json.dumps, rows)), encoding="utf-16")
-    status, out, _ = run(
-        capsys,
-        monkeypatch,
-        *("a.data", "--out", "counts", "--vocab", 5, "--min-count", 1, "--window", 3, "--negatives", 2),
-        *("--window-over", "vocabulary", "--negative-power", 0.75, "--subsample", 0.5, "--seed", 4),
-        *("--tokenizer", "[a-z]+", "--lowercase", "--stem", "english", "--stopwords", "stop.txt"),
-        *("--stopwords-action", "keep-unstemmed", "--text-column", "body", "--group-column", "year"),
-        *("--format", "jsonl", "--encoding", "utf-16", "--errors", "replace", "--memory", "100MB"),
-        *("--threads", 1, "--json", "--document", "line"),
-    )
-    assert status == 0
-    expected = bv.count(
-        "a.data",
-        vocab=5,
-        window=3,
-        negatives=2,
-        window_over="vocabulary",
-        negative_power=0.75,
-        subsample=0.5,
-        seed=4,
-        tokenizer="[a-z]+",
-        lowercase=True,
-        stem="english",
-        stopwords=["the"],
-        stopwords_action="keep-unstemmed",
-        text_column="body",
-        group_column="year",
-        format="jsonl",
-        encoding="utf-16",
-        errors="replace",
-    )
+    arguments = ["a.data", "--out", "counts", *as_arguments(OPTIONS), "--memory", "100MB", "--threads", 1]
+    status, out, err = run(capsys, monkeypatch, *arguments, "--json")
+    assert (status, err) == (0, "")
+    expected = bv.count("a.data", **OPTIONS)
     summary = json.loads(out)
     opened = open_counts("counts", verify=True)
     assert summary["fingerprint"] == opened.fingerprint == expected.fingerprint
     assert opened.recipe == expected.recipe
     assert opened.groups == expected.groups
-    assert (summary["documents"], summary["words"]) == (3, expected.num_words)
+    assert (summary["documents"], summary["words"]) == (9, expected.num_words)
     assert summary["covered"] == expected.recipe["tokens_in_vocabulary"] / summary["tokens"]
     assert summary["tokens_per_second"] > 0
+    given = expected.recipe["options"]
+    defaults = bv.count(documents=["a b"]).recipe["options"]
+    assert {name for name in OPTIONS if given[name] == defaults[name]} == set()
+    monkeypatch.setattr("bayesvec.text.counting.tokenize", noting := Noting())
+    for extra in (["--memory", "100MB", "--threads", 1], ["--quiet"]):
+        run(capsys, monkeypatch, "text.txt", "--out", "more", *extra, "--force")
+    assert (noting.seen[1]["memory"], noting.seen[1]["threads"]) == (10**8, 1)
+    assert [noting.seen[1]["show"], noting.seen[3]["show"]] == [True, False]
+
+
+class Noting:
+    """Tokenises, and notes what it was asked for; every other time it is the warm-up."""
+
+    def __init__(self):
+        self.seen = []
+
+    def __call__(self, blocks, tokenizer, **options):
+        self.seen.append(options)
+        return tokenize(blocks, tokenizer, **options)
+
+
+def test_document_and_baskets_options(place, capsys, monkeypatch):
+    assert run(capsys, monkeypatch, "text.txt", "--out", "c", "--document", "file")[0] == 0
+    assert open_counts("c").recipe["documents"] == 1
+    assert run(capsys, monkeypatch, "text.txt", "--out", "b", "--baskets")[0] == 0
+    assert open_counts("b").fingerprint == bv.count_baskets("text.txt").fingerprint
+
+
+def test_stopwords_that_do_not_occur_are_told(place, capsys, monkeypatch):
+    (place / "stop.txt").write_text("The\nzebra\nyak\n")
+    status, out, _ = run(capsys, monkeypatch, "text.txt", "--out", "counts", "--stopwords", "stop.txt")
+    assert status == 0
+    assert "not found   2 stopwords do not occur\n" in out
+    assert "the" not in open_counts("counts").words
 
 
 def test_baskets_vocabulary_quiet_and_force(place, capsys, monkeypatch):
@@ -121,7 +164,17 @@ def bad(place, name, data):
         (["binary.txt"], "binary.txt is a binary file"),
         (["table.csv", "--text-column", "txt"], "table.csv has no column 'txt'; it has text, party"),
         (["table.csv", "--text-column", "text", "--group-column", "p"], "no column 'p'; it has text, party"),
-        (["table.csv"], "text_column"),
+        (["table.csv"], "--text-column"),
+        (["text.txt", "--text-column", "x"], "--format"),
+        (["lists.parquet", "--text-column", "x"], "column 'x' holds list<"),
+        (["deep.jsonl", "--text-column", "x"], "deep.jsonl, line 1 is not JSON"),
+        (["text.txt", "--encoding", "hex"], "encoding 'hex' is no encoding of text"),
+        (["text.txt", "--window", "9" * 20], "window is 9"),
+        (["text.txt", "--stopwords-action", "drop"], "--stopwords"),
+        (["text.txt", "text.txt"], "text.txt is named twice"),
+        (["x" * 300], "File name too long"),
+        (["text.txt", "--out", "x" * 300], "File name too long"),
+        (["text.txt", "--out", "."], "the folder you are in"),
         (["bad.jsonl", "--text-column", "text"], "bad.jsonl, line 2 is not JSON"),
         (["text.txt", "--vocab", "0"], "vocab is 0; it must be 1 or more"),
         (["text.txt", "--vocab", "99"], "the corpus has 9 different words"),
@@ -146,9 +199,11 @@ def test_bad_input_is_one_line_and_leaves_nothing(place, capsys, monkeypatch, ar
     bad(place, "table.csv", b"text,party\na b,D\n")
     bad(place, "bad.jsonl", b'{"text": "a b"}\n{"text": \n')
     bad(place, "latin.txt", "café".encode("latin-1"))
+    bad(place, "deep.jsonl", b'{"x": ' + b"[" * 100_000)
+    parquet.write_table(pyarrow.table({"x": [["a", "b"]]}), place / "lists.parquet")
     bad(place, "cut.txt.gz", bytes.fromhex("1f8b0800000000000003"))
     before = sorted(place.rglob("*"))
-    status, out, err = run(capsys, monkeypatch, *arguments, "--out", "counts")
+    status, out, err = run(capsys, monkeypatch, "--out", "counts", *arguments)
     assert (status, out) == (2, "")
     assert err.startswith("bayesvec: ")
     assert err.endswith("\n")

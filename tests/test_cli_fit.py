@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from run_tools import draw_bytes, small_counts
 
+import bayesvec as bv
 from bayesvec import chain
 from bayesvec.cli import main
 from bayesvec.draws import open_draws
@@ -45,7 +46,7 @@ def command(monkeypatch, capsys):
 def test_fits_counts(counts, command):
     status, out, err = command("fit", "--counts", counts, *SMALL, "--out", "mine")
     assert status == 0
-    assert out.startswith("mine: 2 chains of 8 draws of 12 words in 0:0")
+    assert out.startswith("mine: 2 chains of 8 draws of 12 words in 0:")
     assert "not long enough" in out
     assert "bayesvec fit --resume --draws" in out
     assert "chain 1: draw 8/8" in err
@@ -93,6 +94,48 @@ def test_fits_text(tmp_path, monkeypatch, command):
     status, _, err = command("fit", "pets.txt", "--vocab", 8, "--window", 3, "--negatives", 2, "--resume")
     assert status == 2
     assert err.startswith("bayesvec: the counts have changed since pets.run was begun")
+
+
+def test_all_options_of_text_reach_the_counting(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"t": f"The café, a Café and the {'dogs' if i % 3 else 'dog'} sat", "g": i % 2} for i in range(30)
+    ]
+    text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    (tmp_path / "a.data").write_bytes(text.encode("latin-1"))
+    (tmp_path / "stop.txt").write_text("and\nThe\n")
+    options = {
+        "vocab": 5,
+        "min_count": 2,
+        "window": 3,
+        "window_over": "vocabulary",
+        "negatives": 2,
+        "negative_power": 0.75,
+        "subsample": 0.5,
+        "tokenizer": "[A-Za-zé]+",
+        "stem": "english",
+        "stopwords": "stop.txt",
+        "stopwords_action": "keep-unstemmed",
+        "text_column": "t",
+        "group_column": "g",
+        "format": "jsonl",
+        "encoding": "latin-1",
+        "errors": "replace",
+    }
+    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
+    arguments = (*words, "--keep-case", "--count-seed", 4, "--memory", "100MB", "--quiet", *SMALL)
+    status, _, err = command("fit", "a.data", *arguments, "--out", "mine")
+    assert (status, err) == (0, "")
+    expected = bv.count("a.data", **options, lowercase=False, seed=4)
+    there = open_draws("mine").manifest["counts"]
+    assert there["fingerprint"] == expected.fingerprint
+    assert there["recipe"]["options"] == expected.recipe["options"]
+    status, _, err = command("fit", "stop.txt", "--baskets", "--window", 2)
+    assert (status, err) == (2, "bayesvec: --window does not go with --baskets; leave it out\n")
+    (tmp_path / "baskets.txt").write_text("a b c\nb c d\n" * 5)
+    assert command("fit", "baskets.txt", "--baskets", "--quiet", *SMALL)[0] == 0
+    made = open_draws("baskets.run").manifest["counts"]["fingerprint"]
+    assert made == bv.count_baskets("baskets.txt").fingerprint
 
 
 def test_all_settings_reach_the_run(counts, command):
@@ -147,6 +190,9 @@ BAD = [
     (("--anchors", "middle"), "anchors is 'middle'"),
     (("--identify", "fixed", "--dim", 2, "--anchors", "3,99"), "anchors must be rows from 0 to 8"),
     (("--vocab", 5), "--vocab is for TEXT, and none is given"),
+    (("--keep-case",), "--keep-case is for TEXT, and none is given"),
+    (("--baskets",), "--baskets is for TEXT, and none is given"),
+    (("--count-seed", 0), "--count-seed is for TEXT, and none is given"),
 ]
 
 
@@ -236,6 +282,7 @@ def test_interrupted_is_130(counts, command, monkeypatch):
 
 def test_names_of_runs():
     from bayesvec.cli.fit import _Data
+    from bayesvec.cli.text_options import TextOptions
 
     for texts, name in (
         (["speeches.txt"], "speeches.run"),
@@ -244,7 +291,7 @@ def test_names_of_runs():
         (["corpus/"], "corpus.run"),
         (["*.txt"], "text.run"),
     ):
-        assert str(_Data(texts, None, {}, None, False).default_out()) == name
+        assert str(_Data(texts, None, TextOptions(), None, None, False).default_out()) == name
 
 
 def test_options_of_a_method(counts, command):

@@ -1,6 +1,8 @@
+import hashlib
 import json
 import os
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import naive_counts as naive
@@ -36,7 +38,8 @@ def texts(documents):
 
 def drawer(counts, power=1.0):
     """Map a uniform to a context by the alias table of the counts' frequencies."""
-    weight = np.where(counts.source.frequency > 0, counts.source.frequency.astype(float) ** power, 0.0)
+    frequency = counts.source.frequency
+    weight = np.where(frequency > 0, (frequency / frequency.max()) ** power, 0.0)
     share, alias = kernels.alias_table(weight)
 
     def draw(u):
@@ -313,7 +316,26 @@ def test_groups_make_rows_of_words_and_share_the_contexts():
         assert added == ungrouped
 
 
-@pytest.mark.parametrize("groups", [["a"], ["a", "b", "c"], ["a", None], ["a", "b@c"]])
+@pytest.mark.parametrize("groups", [[2001.0, 2002], [np.float32(2001), np.int64(2002)], ["2001", 2002.0]])
+def test_whole_numbers_name_groups_without_a_point(groups):
+    assert set(bv.count(documents=["a b", "b a"], groups=groups).groups) == {"2001", "2002"}
+    assert set(bv.count_baskets([["a", "b"], ["b", "a"]], groups=groups).groups) == {"2001", "2002"}
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        ["a"],
+        ["a", "b", "c"],
+        ["a", None],
+        ["a", "b@c"],
+        ["a", ""],
+        ["a", " "],
+        ["a", float("nan")],
+        ["a", ["b"]],
+        ["a", "b", None],
+    ],
+)
 def test_groups_that_do_not_fit_are_refused(groups):
     with pytest.raises(InputError, match="group"):
         bv.count(documents=["x y", "y z"], groups=groups)
@@ -370,7 +392,37 @@ def test_a_part_can_be_split_again_and_baskets_too():
     counters = [naive.as_counters(part) for part in (*halves, test)]
     for kind in (0, 1):
         assert sum((counter[kind] for counter in counters), Counter()) == naive.as_counters(whole)[kind]
-    assert train.recipe["split"] == {"by": "document", "fractions": [0.5, 0.5], "seed": 0, "part": 0}
+    split = {"by": "basket", "fractions": [0.5, 0.5], "seed": 0, "part": 0, "of": whole.fingerprint}
+    assert train.recipe["split"] == split
+
+
+def test_the_recipe_of_a_part_is_that_of_its_documents():
+    whole = bv.count(documents=["a b c", "b a d e", "a b", "c d"], vocab=4)
+    parts = whole.split(by="document", fractions=(0.5, 0.5))
+    assert [part.recipe["documents"] for part in parts] == [2, 2]
+    assert [part.recipe["split"]["by"] for part in parts] == ["document", "document"]
+    for name in ("tokens", "tokens_in_vocabulary"):
+        assert sum(part.recipe[name] for part in parts) == whole.recipe[name]
+    for part in parts:
+        assert part.recipe["tokens"] == len(part.source.tokens)
+        missing = set(range(4)) - set(part.source.tokens.tolist())
+        assert part.recipe["words_not_found"] == len(missing)
+        assert "word_types" not in part.recipe
+
+
+def test_damaged_documents_are_not_split():
+    counts = bv.count(documents=["a b c", "b a d"])
+    tokens = counts.source.tokens.copy()
+    tokens[1] = 10**6
+    damaged = replace(counts, source=replace(counts.source, tokens=tokens))
+    with pytest.raises(InputError, match="damaged"):
+        damaged.split(by="document", fractions=(0.5, 0.5))
+
+
+def test_a_large_power_draws_the_most_common_word():
+    counts = bv.count(documents=["a a a b b c"] * 100, negative_power=1000.0)
+    assert naive.as_counters(counts)[1].keys() <= {(word, "a") for word in "abc"}
+    assert counts.num_negatives == counts.num_positives
 
 
 def test_a_part_without_pairs_is_named():
@@ -386,15 +438,30 @@ def test_the_recipe_says_how_the_counts_were_made(tmp_path):
     file = tmp_path / "text.txt"
     file.write_text("The cat sat.\n\nThe dog sat too.\n")
     counts = bv.count(file, vocab=3, seed=9, stopwords=["too"])
-    recipe = json.loads(json.dumps(counts.recipe))
+    recipe = json.loads(json.dumps(dict(counts.recipe)))
     assert recipe["made_by"] == "count"
     assert recipe["version"] == bv.__version__
     assert recipe["inputs"] == [{"name": str(file), "bytes": file.stat().st_size}]
     numbers = [recipe[name] for name in ("documents", "tokens", "tokens_in_vocabulary", "word_types")]
     assert numbers == [2, 7, 5, 5]
     options = recipe["options"]
-    assert (options["vocab"], options["seed"], options["window"], options["stopwords"]) == (3, 9, 2, 1)
+    assert (options["vocab"], options["seed"], options["window"]) == (3, 9, 2)
     assert options["tokenizer"] == "words"
+    assert (options["format"], options["encoding"], options["errors"]) == ("auto", "utf-8", "strict")
+    digest = hashlib.sha256(b"too\n").hexdigest()
+    assert options["stopwords"] == {"file": None, "sha256": digest, "words": 1}
+    assert options["vocabulary"] is None
+    (tmp_path / "stop.txt").write_text("too\n")
+    from_file = bv.count(file, vocab=3, seed=9, stopwords=tmp_path / "stop.txt").recipe["options"]
+    assert from_file["stopwords"] == {"file": str(tmp_path / "stop.txt"), "sha256": digest, "words": 1}
+    of_baskets = bv.count_baskets([["a", "b"]], vocabulary=["b", "a"], errors="ignore").recipe["options"]
+    assert (of_baskets["format"], of_baskets["errors"], of_baskets["vocabulary"]["words"]) == (
+        "auto",
+        "ignore",
+        2,
+    )
+    with pytest.raises(TypeError):
+        counts.recipe["documents"] = 5
 
 
 def test_numbers_of_any_type_are_taken(tmp_path):
@@ -410,6 +477,13 @@ def test_numbers_of_any_type_are_taken(tmp_path):
     [
         ({"window": 0}, "window is 0"),
         ({"window": 1.5}, "window is 1.5; it must be a whole number"),
+        ({"window": 10**20}, r"window is 1\d+; it must be from 1 to 2\*\*31 - 1"),
+        ({"negatives": 2**31}, "negatives is"),
+        ({"negative_power": "x"}, "negative_power is 'x'; it must be a number"),
+        ({"subsample": "1e-3"}, "subsample is '1e-3'; it must be a number"),
+        ({"stopwords_action": "drop"}, "--stopwords"),
+        ({"stopwords": ["a"], "stopwords_action": "keep-unstemmed"}, "--stem"),
+        ({"encoding": "hex"}, "encoding 'hex'"),
         ({"negatives": -1}, "negatives is -1"),
         ({"negative_power": -0.5}, "negative_power is -0.5"),
         ({"negative_power": float("nan")}, "negative_power is nan"),
@@ -421,7 +495,7 @@ def test_numbers_of_any_type_are_taken(tmp_path):
         ({"min_count": 9}, "most common has 2"),
         ({"vocab": 2, "vocabulary": ["a"]}, "do not go with it"),
         ({"vocabulary": []}, "empty"),
-        ({"vocabulary": ["A"]}, "none of the 1 words"),
+        ({"vocabulary": ["z"]}, "none of the 1 words"),
         ({"vocabulary": ["a", "b", "a"]}, "'a' more than once"),
         ({"stem": "klingon"}, "klingon"),
         ({"stopwords": ["a"], "stopwords_action": "eat"}, "drop or keep-unstemmed"),
@@ -460,6 +534,10 @@ def test_input_that_cannot_be_is_refused(tmp_path):
         bv.count(documents=["...", ""])
     with pytest.raises(InputError, match="no pairs"):
         bv.count(documents=["a", "b"])
+    with pytest.raises(InputError, match="basket 1 is 1; it must be a list"):
+        bv.count_baskets([1, 2])
+    with pytest.raises(InputError, match="basket 2 is 'ab'"):
+        bv.count_baskets([["a", "b"], "ab"])
     with pytest.raises(InputError, match="no baskets"):
         bv.count_baskets([])
 

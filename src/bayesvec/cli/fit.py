@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from bayesvec.cli.app import app
+from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_options
 from bayesvec.errors import OptionError, RunError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 
 # Every option is None when it is not given: a run that goes on takes what is not given from its manifest.
 @app.command()
+@takes_text_options
 def fit(
     texts: list[str] = typer.Argument(None, metavar="[TEXT...]", help="Files, folders, globs, or -."),
     counts: Path | None = typer.Option(None, help="Counts to use instead of text."),
@@ -53,20 +55,7 @@ def fit(
     ),
     seed: int | None = typer.Option(None, help="Seed of the draws (default: 1)."),
     threads: int | None = typer.Option(None, help="Threads in all (default: one a processor)."),
-    vocab: int | None = typer.Option(None, help="Of TEXT: most common words kept (default: up to 5000)."),
-    min_count: int | None = typer.Option(None, help="Of TEXT: keep words that occur so often."),
-    vocabulary: Path | None = typer.Option(None, help="Of TEXT: file with the words to keep."),
-    window: int | None = typer.Option(None, help="Of TEXT: reach of the window to each side (default: 2)."),
-    negatives: int | None = typer.Option(None, help="Of TEXT: negative samples a positive (default: 1)."),
-    negative_power: float | None = typer.Option(None, help="Of TEXT: drawn from frequency to this power."),
-    subsample: float | None = typer.Option(None, help="Of TEXT: threshold of subsampling."),
-    tokenizer: str | None = typer.Option(None, help="Of TEXT: words, whitespace or a regular expression."),
-    stem: str | None = typer.Option(None, help="Of TEXT: english, for stems of words."),
-    stopwords: Path | None = typer.Option(None, help="Of TEXT: file with words to leave out."),
-    text_column: str | None = typer.Option(None, help="Of TEXT: column of a table with the text."),
-    group_column: str | None = typer.Option(None, help="Of TEXT: column with each document's group."),
-    document: str | None = typer.Option(None, help="Of TEXT: a document is a line or a file."),
-    memory: str | None = typer.Option(None, help="Of TEXT: memory for the counting, such as 1GB."),
+    text: TextOptions = NO_TEXT_OPTIONS,
     count_seed: int | None = typer.Option(None, help="Of TEXT: seed of the negative samples (default: 0)."),
     quiet: bool = typer.Option(False, "--quiet", help="Show no progress and print no summary."),
     as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
@@ -90,24 +79,7 @@ def fit(
         seed=seed,
         options=option or None,
     )
-    counting = _given(
-        vocab=vocab,
-        min_count=min_count,
-        vocabulary=vocabulary,
-        window=window,
-        negatives=negatives,
-        negative_power=negative_power,
-        subsample=subsample,
-        tokenizer=tokenizer,
-        stem=stem,
-        stopwords=stopwords,
-        text_column=text_column,
-        group_column=group_column,
-        document=document,
-        memory=memory,
-        seed=count_seed,
-    )
-    data = _Data(texts or [], counts, counting, threads, not quiet)
+    data = _Data(texts or [], counts, text, count_seed, threads, not quiet)
     path = out or data.default_out()
     posterior, seconds = _run(path, data, settings, resume=resume, force=force)
     if as_json or not quiet:
@@ -118,16 +90,24 @@ class _Data:
     """What the command says of the data."""
 
     def __init__(
-        self, texts: list[str], counts: Path | None, options: dict[str, Any], threads: int | None, show: bool
+        self,
+        texts: list[str],
+        counts: Path | None,
+        options: TextOptions,
+        seed: int | None,
+        threads: int | None,
+        show: bool,
     ) -> None:
         if texts and counts is not None:
             raise OptionError("give TEXT or --counts, not both")
-        if options and not texts:
-            name = next(iter(options)).replace("_", "-")
-            raise OptionError(f"--{'count-seed' if name == 'seed' else name} is for TEXT, and none is given")
+        given = options.given() + ["--count-seed"] * (seed is not None)
+        if given and not texts:
+            raise OptionError(f"{given[0]} is for TEXT, and none is given")
+        options.check()
         self.texts = texts
         self.counts = counts
         self.options = options
+        self.seed = seed
         self.threads = threads
         self.show = show
 
@@ -149,9 +129,7 @@ class _Data:
             from bayesvec.counts_store import open_counts
 
             return open_counts(self.counts)
-        from bayesvec.text.counting import count
-
-        return count(self.texts, **self.options, threads=self.threads, progress=self.show)
+        return self.options.count(self.texts, seed=self.seed, threads=self.threads, progress=self.show)
 
 
 def _run(

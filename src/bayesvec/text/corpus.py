@@ -1,29 +1,25 @@
 """Text to a vocabulary and token ids."""
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.checks import one_of, whole
-from bayesvec.errors import InputError, OptionError
+from bayesvec.errors import InputError
 from bayesvec.progress import progress
 from bayesvec.text.memory import GrowingArray, empty_array
 from bayesvec.text.pipeline import in_order
 from bayesvec.text.reading import Block
 from bayesvec.text.tokens import Tokenizer, WordTable
+from bayesvec.text.vocabulary import VocabularyOptions, choose_vocabulary
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
-
-DEFAULT_VOCAB = 5000
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,44 +79,6 @@ class EncodedCorpus:
         )
 
 
-@dataclass(frozen=True)
-class VocabularyOptions:
-    """Which words are kept, and in which form.
-
-    Attributes
-    ----------
-    vocab : int or None
-        How many of the most common words are kept; None keeps at most 5,000.
-    min_count : int
-        How often a word must occur.
-    vocabulary : tuple of str or None
-        The words to keep, instead of the most common ones.
-    stem : str or None
-        The language whose Snowball stemmer replaces each word by its stem.
-    stopwords : frozenset of str
-        Words that are dropped or left unstemmed.
-    stopwords_action : str
-        ``drop`` or ``keep-unstemmed``.
-    """
-
-    vocab: int | None = None
-    min_count: int = 1
-    vocabulary: tuple[str, ...] | None = None
-    stem: str | None = None
-    stopwords: frozenset[str] = frozenset()
-    stopwords_action: str = "drop"
-
-    def __post_init__(self) -> None:
-        if self.vocab is not None:
-            object.__setattr__(self, "vocab", whole("vocab", self.vocab, 1))
-        object.__setattr__(self, "min_count", whole("min_count", self.min_count, 1))
-        if self.vocabulary is not None and (self.vocab is not None or self.min_count != 1):
-            raise OptionError("vocabulary lists the words to keep; vocab and min_count do not go with it")
-        if self.stem not in (None, "english"):
-            raise OptionError(f"stem is {self.stem!r}; it must be 'english' or left out")
-        one_of("stopwords_action", self.stopwords_action, ("drop", "keep-unstemmed"))
-
-
 class TokenStream(NamedTuple):
     """Every token of the input by the number of its word, before a vocabulary is chosen."""
 
@@ -129,22 +87,6 @@ class TokenStream(NamedTuple):
     words: list[str]  # by number
     frequency: Int64  # of each word
     groups: list[str] | None  # of each document
-
-
-def read_words(source: str | os.PathLike[str] | Iterable[str], what: str) -> tuple[str, ...]:
-    """Return words given as a list, or as a file with one on each line (blank lines are passed over)."""
-    if not isinstance(source, str | os.PathLike):
-        return tuple(source)
-    try:
-        lines = Path(source).read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise InputError(f"{what} file {source} cannot be read: {error.strerror}", file=str(source)) from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{what} file {source} is not UTF-8: byte {error.start}", file=str(source)) from None
-    words = tuple(word for line in lines if (word := line.strip()))
-    if not words:
-        raise InputError(f"{what} file {source} holds no words; it needs one on each line", file=str(source))
-    return words
 
 
 def tokenize(
@@ -169,7 +111,11 @@ def tokenize(
             tokens.append(ids)
             lengths.append(block_lengths, block.continues)
             groups.extend(block.groups or ())
-            advance(block.read, f"{tokens.size / (perf_counter() - start):,.0f} tokens a second")
+            seconds = perf_counter() - start
+            speed = (
+                f", {tokens.size / seconds:,.0f} a second" if seconds > 1.0 else ""
+            )  # not of the first steps
+            advance(block.read, f"{tokens.size:,} tokens{speed}")
     return TokenStream(tokens.finish(), lengths.finish(), table.words, table.frequency, groups or None)
 
 
@@ -213,79 +159,6 @@ def number_lists(documents: Iterable[Sequence[str]], tokenizer: Tokenizer, *, me
         tokens.append(ids)
         lengths.append(some_lengths, continues=False)
     return TokenStream(tokens.finish(), lengths.finish(), table.words, table.frequency, None)
-
-
-def choose_vocabulary(
-    words: Sequence[str], frequency: Int64, options: VocabularyOptions
-) -> tuple[tuple[str, ...], Int64, Int32]:
-    """Choose the words to keep: the most common first, equally common ones in the order of their letters.
-
-    Returns
-    -------
-    vocabulary : tuple of str
-        The words kept; a list of the user's own stays in its order.
-    counts : ndarray of int64
-        How often each occurs.
-    row : ndarray of int32
-        The place in ``vocabulary`` of each of ``words``, -1 if it is not kept.
-    """
-    forms = _forms(words, options)
-    total: dict[str, int] = {}
-    for form, count in zip(forms, frequency.tolist(), strict=True):
-        if form is not None:
-            total[form] = total.get(form, 0) + count
-    vocabulary = options.vocabulary
-    if vocabulary is not None:
-        _check_list(vocabulary, total)
-    else:
-        vocabulary = _most_common(total, options)
-    place = {word: row for row, word in enumerate(vocabulary)}
-    row = np.array([-1 if form is None else place.get(form, -1) for form in forms], dtype=np.int32)
-    counts = np.array([total.get(word, 0) for word in vocabulary], dtype=np.int64)
-    return vocabulary, counts, row
-
-
-def _forms(words: Sequence[str], options: VocabularyOptions) -> list[str | None]:
-    """Return what each word counts as: itself, its stem, or nothing."""
-    stopped = options.stopwords
-    drop = options.stopwords_action == "drop"
-    stems = list(words)
-    if options.stem is not None:
-        import snowballstemmer
-
-        stems = snowballstemmer.stemmer(options.stem).stemWords(stems)
-    return [
-        stem if word not in stopped else (None if drop else word)
-        for word, stem in zip(words, stems, strict=True)
-    ]
-
-
-def _most_common(total: dict[str, int], options: VocabularyOptions) -> tuple[str, ...]:
-    frequent = [(-count, word) for word, count in total.items() if count >= options.min_count]
-    size = DEFAULT_VOCAB if options.vocab is None else options.vocab
-    if not frequent:
-        most = max(total.values(), default=0)
-        raise OptionError(f"no word occurs min_count = {options.min_count} times; the most common has {most}")
-    if options.vocab is not None and options.vocab > len(frequent):
-        raise OptionError(
-            f"vocab is {options.vocab}, but the corpus has {len(frequent)} different words "
-            f"(min_count {options.min_count}); give at most {len(frequent)}"
-        )
-    return tuple(word for _, word in sorted(frequent)[:size])
-
-
-def _check_list(vocabulary: tuple[str, ...], total: dict[str, int]) -> None:
-    if len(set(vocabulary)) != len(vocabulary):
-        seen: set[str] = set()
-        twice = next(word for word in vocabulary if word in seen or seen.add(word))  # type: ignore[func-returns-value]
-        raise InputError(f"vocabulary has {twice!r} more than once; each word must stand once")
-    if not vocabulary:
-        raise OptionError("vocabulary is empty; it needs at least one word")
-    if not any(word in total for word in vocabulary):
-        raise InputError(
-            f"none of the {len(vocabulary)} words of the vocabulary occurs in the corpus; "
-            "are they written as the tokenizer leaves them?"
-        )
 
 
 def encode(

@@ -1,16 +1,16 @@
 """Text, or baskets of items, to pair counts."""
 
+import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from itertools import chain
 from typing import Any
 
 from bayesvec import __version__
+from bayesvec.checks import group_name
 from bayesvec.counts import PairCounts
 from bayesvec.errors import InputError, OptionError
-from bayesvec.text.corpus import TokenStream, VocabularyOptions, encode, number_lists, read_words, tokenize
-from bayesvec.text.holdout import split_documents
+from bayesvec.text.corpus import TokenStream, encode, number_lists, tokenize
 from bayesvec.text.memory import parse_memory
 from bayesvec.text.pairs import PairOptions, count_corpus
 from bayesvec.text.pipeline import check_threads
@@ -18,11 +18,12 @@ from bayesvec.text.reading import read_blocks, row_blocks
 from bayesvec.text.sources import ReadOptions, Source, find_sources
 from bayesvec.text.tables import Row
 from bayesvec.text.tokens import Tokenizer, make_tokenizer
-
-__all__ = ["count", "count_baskets", "count_corpus", "split_documents"]
+from bayesvec.text.vocabulary import VocabularyOptions, WordList, Words, make_vocabulary_options
 
 PathLike = str | os.PathLike[str]
-Words = PathLike | Iterable[str]
+
+_LISTS = ("vocabulary", "stopwords")
+_NONE_LEFT = object()
 
 
 def count(
@@ -42,7 +43,7 @@ def count(
     lowercase: bool | None = None,
     stem: str | None = None,
     stopwords: Words | None = None,
-    stopwords_action: str = "drop",
+    stopwords_action: str | None = None,
     text_column: str | None = None,
     group_column: str | None = None,
     document: str = "line",
@@ -66,14 +67,15 @@ def count(
     documents : iterable of str, optional
         The documents themselves, instead of ``texts``.
     groups : iterable, optional
-        The group (a party, a year) of each of ``documents``.
+        The group (a party, a year) of each of ``documents``: text, numbers or dates.
     vocab : int, optional
         How many of the most common words are kept; by default 5,000, or all if there are fewer. Words equally
         common are taken in the order of their code points.
     min_count : int, optional
         How often a word must occur to be kept.
     vocabulary : path or iterable of str, optional
-        The words to keep, in this order, instead of the most common ones; a file has one on each line.
+        The words to keep, in this order, instead of the most common ones; a file has one on each line. They
+        are lower-cased and composed as the tokenizer does it.
     window : int, optional
         Contexts are the words at most this far to the left and to the right, in the same document.
     window_over : {"positions", "vocabulary"}, optional
@@ -93,9 +95,9 @@ def count(
     stem : {"english"}, optional
         Replace each word by its Snowball stem.
     stopwords : path or iterable of str, optional
-        Words, as the tokenizer leaves them, that are treated apart.
+        Words that are treated apart, given as those of ``vocabulary``.
     stopwords_action : {"drop", "keep-unstemmed"}, optional
-        Whether stopwords are outside the vocabulary or only left unstemmed.
+        Whether stopwords are outside the vocabulary (the default) or only left unstemmed.
     text_column, group_column : str, optional
         The columns of a table that hold the text and the group of each document. With groups, word rows are
         ``word@group`` for every word that occurs in the group; contexts are shared.
@@ -106,8 +108,8 @@ def count(
     encoding, errors : str, optional
         How bytes are decoded; ``errors`` is ``strict``, ``replace`` or ``ignore``.
     memory : str or int, optional
-        About how much memory the counting may use, such as ``"1GB"``; beyond it temporary files are used. The
-        list of distinct words is always in memory.
+        About how much memory the counting may use, such as ``"1GB"``; beyond it temporary files are used, in
+        the folder that the environment variable TMPDIR names. The list of distinct words is always in memory.
     threads : int, optional
         By default one for each processor.
     seed : int, optional
@@ -128,21 +130,16 @@ def count(
         subsample=subsample,
         seed=seed,
     )
-    words = _vocabulary_options(vocab, min_count, vocabulary, stem, stopwords, stopwords_action)
     cutter = make_tokenizer(tokenizer, lowercase)
+    words, lists = make_vocabulary_options(
+        vocab, min_count, vocabulary, stem, stopwords, stopwords_action, form=cutter.form
+    )
     limit, workers = parse_memory(memory), check_threads(threads)
     reading = ReadOptions(text_column, group_column, document, format, encoding, errors)
     stream, sources = _read(
         texts, documents, groups, cutter, reading, memory=limit, threads=workers, show=progress
     )
-    options = {
-        **_described(words, cutter),
-        "text_column": text_column,
-        "group_column": group_column,
-        "document": document,
-        "encoding": encoding,
-        "errors": errors,
-    }
+    options = _described(words, lists, cutter, reading) | {"document": document}
     return _counted(
         stream, sources, words, pair_options, options, memory=limit, threads=workers, show=progress
     )
@@ -197,39 +194,26 @@ def count_baskets(
     pair_options = PairOptions(
         window=None, negatives=negatives, negative_power=negative_power, subsample=subsample, seed=seed
     )
-    words = _vocabulary_options(vocab, min_count, vocabulary, None, None, "drop")
     cutter = make_tokenizer(tokenizer, lowercase)
+    paths, items = _paths_or_baskets(baskets)
+    form = (
+        str if paths is None else cutter.form
+    )  # baskets in memory are not cut: their items stay as they are
+    words, lists = make_vocabulary_options(vocab, min_count, vocabulary, None, None, None, form=form)
     limit, workers = parse_memory(memory), check_threads(threads)
     reading = ReadOptions(text_column, group_column, "line", format, encoding, errors)
     sources: list[Source] = []
-    paths, items = _paths_or_baskets(baskets)
     if paths is None:
-        stream = number_lists(([str(item) for item in basket] for basket in items), cutter, memory=limit)
+        stream = number_lists(map(_item_names, items, itertools.count(1)), cutter, memory=limit)
         stream = stream._replace(groups=_checked_groups(groups, len(stream.lengths)))
     else:
         stream, sources = _read(
             paths, None, groups, cutter, reading, memory=limit, threads=workers, show=progress
         )
-    options = {**_described(words, cutter), "text_column": text_column, "group_column": group_column}
+    options = _described(words, lists, cutter, reading)
     return _counted(
         stream, sources, words, pair_options, options, memory=limit, threads=workers, show=progress
     )
-
-
-def _vocabulary_options(
-    vocab: int | None,
-    min_count: int,
-    vocabulary: Words | None,
-    stem: str | None,
-    stopwords: Words | None,
-    stopwords_action: str,
-) -> VocabularyOptions:
-    options = VocabularyOptions(vocab, min_count, None, stem, frozenset(), stopwords_action)
-    if stopwords is not None:
-        options = replace(options, stopwords=frozenset(read_words(stopwords, "stopwords")))
-    if vocabulary is not None:
-        options = replace(options, vocabulary=read_words(vocabulary, "vocabulary"))
-    return options
 
 
 def _read(
@@ -253,7 +237,9 @@ def _read(
     if documents is not None:
         blocks = row_blocks(_given_rows(documents, groups), "documents", reading)
     elif groups is not None:
-        raise OptionError("groups goes with documents; the groups of files are named by group_column")
+        raise OptionError(
+            "groups goes with documents (or baskets) in memory; those of files are named by group_column"
+        )
     else:
         sources = find_sources(texts)
         blocks = read_blocks(sources, reading)
@@ -281,21 +267,34 @@ def _given_rows(documents: Iterable[str], groups: Iterable[Any] | None) -> Itera
     for number, text in enumerate(documents, start=1):
         if not isinstance(text, str):
             raise InputError(f"document {number} is {type(text).__name__}; it must be a string")
-        group = None if names is None else next(names, None)
-        if names is not None and group is None:
-            raise InputError(f"document {number} has no group; groups needs one for each document")
-        yield text, group, number
-    if names is not None and next(names, None) is not None:
+        yield text, None if names is None else _group_of(number, names), number
+    if names is not None and next(names, _NONE_LEFT) is not _NONE_LEFT:
         raise InputError(f"there are more groups than documents ({number}); give one for each document")
+
+
+def _group_of(number: int, groups: Iterator[Any]) -> str:
+    group = next(groups, _NONE_LEFT)
+    if group is _NONE_LEFT:
+        raise InputError(f"document {number} has no group; groups needs one for each document")
+    if (name := group_name(group)) is None:
+        raise InputError(f"the group of document {number} is {group!r}; it must be text, a number or a date")
+    return name
 
 
 def _checked_groups(groups: Iterable[Any] | None, size: int) -> list[str] | None:
     if groups is None:
         return None
-    names = list(groups)
-    if len(names) != size or any(name is None for name in names):
-        raise InputError(f"groups has {len(names)} entries for {size} baskets; it needs one for each")
-    return [str(name) for name in names]
+    given = list(groups)
+    if len(given) != size:
+        raise InputError(f"groups has {len(given)} entries for {size} baskets; it needs one for each")
+    rest = iter(given)
+    return [_group_of(number, rest) for number in range(1, size + 1)]
+
+
+def _item_names(basket: Any, number: int) -> list[str]:
+    if isinstance(basket, str | bytes) or not isinstance(basket, Iterable):
+        raise InputError(f"basket {number} is {basket!r}; it must be a list of items")
+    return [str(item) for item in basket]
 
 
 def _paths_or_baskets(baskets: Any) -> tuple[Any, Iterable[Iterable[Any]]]:
@@ -306,21 +305,28 @@ def _paths_or_baskets(baskets: Any) -> tuple[Any, Iterable[Iterable[Any]]]:
     first = next(rest, None)
     if first is None:
         raise InputError("there are no baskets; give at least one")
-    whole = chain([first], rest)
+    whole = itertools.chain([first], rest)
     return (list(whole), ()) if isinstance(first, str | os.PathLike) else (None, whole)
 
 
-def _described(words: VocabularyOptions, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return the options that made the vocabulary, fit for JSON; lists of words by their length alone."""
+def _described(
+    words: VocabularyOptions, lists: Mapping[str, WordList], tokenizer: Tokenizer, reading: ReadOptions
+) -> dict[str, Any]:
+    """Return the options that made the vocabulary, fit for JSON; lists of words by name, size and checksum."""
+    described = {name: lists[name].described() if name in lists else None for name in _LISTS}
     return {
         "vocab": words.vocab,
         "min_count": words.min_count,
-        "vocabulary": None if words.vocabulary is None else len(words.vocabulary),
         "stem": words.stem,
-        "stopwords": len(words.stopwords),
+        **described,
         "stopwords_action": words.stopwords_action,
         "tokenizer": tokenizer.name,
         "lowercase": tokenizer.lowercase,
+        "text_column": reading.text_column,
+        "group_column": reading.group_column,
+        "format": reading.format,
+        "encoding": reading.encoding,
+        "errors": reading.errors,
     }
 
 
@@ -337,6 +343,7 @@ def _counted(
 ) -> PairCounts:
     """Choose the vocabulary, count, and write down how it was done."""
     types = len(stream.words)
+    stopwords_not_found = len(words.stopwords.difference(stream.words))
     documents = int((stream.lengths > 0).sum())
     corpus, vocabulary, groups = encode(stream, words, asdict(pair_options))
     recipe = {
@@ -349,6 +356,7 @@ def _counted(
         "tokens_in_vocabulary": int(corpus.frequency.sum()),
         "word_types": types,
         "words_not_found": int((corpus.frequency == 0).sum()),
+        "stopwords_not_found": stopwords_not_found,
         "groups": list(groups),
     }
     return count_corpus(corpus, vocabulary, groups, recipe=recipe, memory=memory, threads=threads, show=show)

@@ -1,6 +1,5 @@
 """Encoded documents to pair counts."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.checks import one_of, whole
+from bayesvec.checks import one_of, positive, whole, whole_seed
 from bayesvec.counts import PairCounts, Side
-from bayesvec.errors import InputError, OptionError
+from bayesvec.errors import InputError
 from bayesvec.kernels import counting as kernels
 from bayesvec.kernels import rng
 from bayesvec.progress import progress
@@ -63,14 +62,10 @@ class PairOptions:
             self._set("window", whole("window", self.window, 1))
         one_of("window_over", self.window_over, ("positions", "vocabulary"))
         self._set("negatives", whole("negatives", self.negatives, 0))
-        self._set("negative_power", float(self.negative_power))
-        if not (math.isfinite(self.negative_power) and self.negative_power >= 0.0):
-            raise OptionError(f"negative_power is {self.negative_power}; it must be a number not below 0")
-        if self.subsample is not None and not 0.0 < self.subsample < math.inf:
-            raise OptionError(f"subsample is {self.subsample}; it must be above 0, such as 1e-3")
-        self._set("subsample", None if self.subsample is None else float(self.subsample))
-        self._set("seed", whole("seed", self.seed, 0))
-        rng.make_key(self.seed, rng.NEGATIVES)
+        self._set("negative_power", positive("negative_power", self.negative_power, or_zero=True))
+        if self.subsample is not None:
+            self._set("subsample", positive("subsample", self.subsample))
+        self._set("seed", whole_seed(self.seed))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -135,7 +130,10 @@ def count_corpus(
         array.flags.writeable = False
     task = _prepare(corpus, len(vocabulary), memory=limit, threads=workers)
     if not task.samples.any():
-        raise InputError("there are no pairs: no document has two words of the vocabulary near each other")
+        raise InputError(
+            "there are no pairs: no document has two words of the vocabulary near each other; "
+            "keep more words, or widen the window"
+        )
     by_word, in_file = _by_word(task, memory=limit, threads=workers, show=show)
     by_context, permutation = _by_context(by_word, len(vocabulary), in_file=in_file)
     for array in (*by_word, *by_context, permutation):
@@ -162,8 +160,7 @@ def _prepare(corpus: EncodedCorpus, num_words: int, *, memory: int, threads: int
     row_of, num_rows = _row_numbers(corpus, num_words)
     window = options.window or 0
     positives = _positives(tokens, bounds, group_of, row_of, window, num_rows, threads=threads)
-    weight = corpus.frequency.astype(np.float64) ** options.negative_power
-    share, alias = kernels.alias_table(np.where(corpus.frequency > 0, weight, 0.0))
+    share, alias = kernels.alias_table(_negative_weight(corpus.frequency, options.negative_power))
     return _Task(
         tokens,
         bounds,
@@ -177,6 +174,13 @@ def _prepare(corpus: EncodedCorpus, num_words: int, *, memory: int, threads: int
         rng.make_key(options.seed, rng.NEGATIVES),
         positives * (1 + options.negatives),
     )
+
+
+def _negative_weight(frequency: Int64, power: float) -> Float64:
+    """Return the weight of each context as a negative sample; that of the most common is 1."""
+    relative = frequency / max(1, frequency.max())  # first: the power of a count may be too large for a float
+    weight: Float64 = np.where(frequency > 0, relative**power, 0.0)
+    return weight
 
 
 def _thinned(

@@ -63,20 +63,28 @@ def _utf8_chunks(source: Source, stream: IO[bytes], options: ReadOptions) -> Ite
     first = True
     while chunk := stream.read(options.block_bytes):
         total += len(chunk)
-        text = _decoded(source, decoder, chunk, total, options)
-        utf8 = chunk if plain else text.encode()
+        utf8 = _decoded(source, decoder, chunk, total, options, plain=plain)
         if b"\0" in utf8:
             raise _binary(source)
         yield utf8.removeprefix(codecs.BOM_UTF8) if first else utf8
         first = False
-    _decoded(source, decoder, b"", total, options)
+    if tail := _decoded(source, decoder, b"", total, options, plain=plain):  # what the decoder held back
+        yield tail
 
 
 def _decoded(
-    source: Source, decoder: codecs.IncrementalDecoder, chunk: bytes, total: int, options: ReadOptions
-) -> str:
+    source: Source,
+    decoder: codecs.IncrementalDecoder,
+    chunk: bytes,
+    total: int,
+    options: ReadOptions,
+    *,
+    plain: bool,
+) -> bytes:
+    """Return a chunk as UTF-8; one that is UTF-8 already (``plain``) is only checked."""
     try:
-        return decoder.decode(chunk, final=not chunk)
+        text = decoder.decode(chunk, final=not chunk)
+        return chunk if plain else text.encode("utf-8", options.errors)
     except UnicodeDecodeError as error:
         if b"\0" in chunk:
             raise _binary(source) from None
@@ -88,8 +96,11 @@ def _decoded(
             file=source.name,
         ) from None
     except UnicodeError as error:
-        problem = f"{source.name} is not valid {options.encoding}: {error}"
-        raise InputError(problem, file=source.name) from None
+        raise InputError(
+            f"{source.name} is not valid {options.encoding} ({error}); "
+            "give the right --encoding (encoding=), or --errors replace (errors='replace')",
+            file=source.name,
+        ) from None
 
 
 def _binary(source: Source) -> InputError:
@@ -142,7 +153,7 @@ def row_blocks(rows: Iterable[Row], name: str, options: ReadOptions) -> Iterator
     size = 0
     for text, group, number in rows:
         try:
-            encoded = (text or "").encode("utf-8", "strict" if options.errors == "strict" else options.errors)
+            encoded = (text or "").encode("utf-8", options.errors)
         except UnicodeEncodeError:
             raise InputError(
                 f"{name}, row {number}: the text holds half of a surrogate pair; give --errors replace "
@@ -151,10 +162,12 @@ def row_blocks(rows: Iterable[Row], name: str, options: ReadOptions) -> Iterator
                 line=number,
             ) from None
         if b"\0" in encoded:
-            raise InputError(f"{name}, row {number}: the text holds a zero byte", file=name, line=number)
+            raise InputError(
+                f"{name}, row {number}: the text holds a zero byte; take it out", file=name, line=number
+            )
         texts.append(encoded)
         if group is not None:
-            groups.append(str(group))
+            groups.append(group)
         size += len(encoded)
         if size >= options.block_bytes:
             yield _row_block(texts, groups)

@@ -62,13 +62,16 @@ class ReadOptions:
         one_of("format", self.format, FORMATS)
         one_of("errors", self.errors, ("strict", "replace", "ignore"))
         try:
-            codecs.lookup(self.encoding)
-        except LookupError:
+            b"a".decode(self.encoding, "replace")  # of nothing it would not be asked
+            codecs.getincrementaldecoder(self.encoding)
+        except (LookupError, UnicodeError, ValueError, TypeError):
             raise OptionError(
-                f"encoding {self.encoding!r} is not known; give one such as utf-8, latin-1 or utf-16"
+                f"encoding {self.encoding!r} is no encoding of text; give one such as utf-8, latin-1 or utf-16"
             ) from None
         if self.group_column is not None and self.text_column is None:
-            raise OptionError("group_column needs a table: give text_column as well")
+            raise OptionError(
+                "--group-column (group_column=) needs a table: give --text-column (text_column=) as well"
+            )
 
 
 class Source(NamedTuple):
@@ -88,7 +91,13 @@ def find_sources(texts: Any) -> list[Source]:
     for item in several:
         if not isinstance(item, str | os.PathLike):
             raise InputError(f"{item!r} is no path; documents held in memory are given as documents=[...]")
-        found.extend(_sources_of(os.fspath(item)))
+        found.extend(_sources_of(str(os.fspath(item))))
+    seen: set[str] = set()
+    for source in found:
+        place = source.name if source.path is None else os.path.abspath(source.path)
+        if place in seen:
+            raise InputError(f"{source.name} is named twice; name each file once", file=source.name)
+        seen.add(place)
     return found
 
 
@@ -96,12 +105,21 @@ def _sources_of(name: str) -> list[Source]:
     if name == "-":
         return [Source("-", None, 0)]
     path = Path(name)
-    if path.is_dir():
+    try:
+        there = path.exists()
+    except OSError as error:
+        shown = f"{name[:40]!r}..." if len(name) > 40 else repr(name)
+        raise InputError(
+            f"{shown} cannot be a file ({error.strerror}); name files here, "
+            "and give text itself as documents=[...] (in the shell: by a pipe, as -)",
+            file=name,
+        ) from None
+    if there and path.is_dir():
         inside = (p for p in path.rglob("*") if p.is_file())
         paths = sorted(p for p in inside if not any(part[0] == "." for part in p.relative_to(path).parts))
         if not paths:
             raise InputError(f"{name} is a folder without files; name one that holds text", file=name)
-    elif path.exists():
+    elif there:
         paths = [path]
     else:
         paths = sorted(p for p in map(Path, glob.glob(name, recursive=True)) if p.is_file())
@@ -122,16 +140,17 @@ def kind_of(source: Source, options: ReadOptions) -> tuple[str, str]:
     if kind == "text" and options.text_column:
         raise OptionError(
             f"{source.name} is read as plain text, which has no column {options.text_column!r}; "
-            "leave text_column out, or give format as jsonl, csv, tsv or parquet"
+            "leave out --text-column (text_column=), or give --format (format=) as jsonl, csv, tsv or parquet"
         )
     if kind != "text" and not options.text_column:
         raise OptionError(
-            f"{source.name} is a table ({kind}): say with text_column which column holds the text, "
-            "or give format as text"
+            f"{source.name} is a table ({kind}): say with --text-column (text_column=) which column holds the "
+            "text, or give --format text (format='text')"
         )
     if kind != "text" and options.document == "file":
         raise OptionError(
-            f"{source.name} is a table ({kind}), whose documents are its rows; leave out document"
+            f"{source.name} is a table ({kind}), whose documents are its rows; "
+            "leave out --document (document=)"
         )
     return kind, compression
 

@@ -3,12 +3,14 @@
 import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import IO, Any
 
+from bayesvec.checks import group_name
 from bayesvec.errors import InputError
 from bayesvec.text.sources import ReadOptions, Source
 
-Row = tuple[str | None, Any, int]  # text, group, and the row's number for messages
+Row = tuple[str | None, str | None, int]  # text, group, and the row's number for messages
 
 
 def json_rows(source: Source, lines: Iterable[str], options: ReadOptions, _kind: str) -> Iterator[Row]:
@@ -18,9 +20,14 @@ def json_rows(source: Source, lines: Iterable[str], options: ReadOptions, _kind:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
+            problem = str(error)
+            if isinstance(error, json.JSONDecodeError):  # whose own text counts lines from this one
+                problem = f"{error.msg} at column {error.colno}"
             raise InputError(
-                f"{source.name}, line {number} is not JSON: {error}", file=source.name, line=number
+                f"{source.name}, line {number} is not JSON ({problem}); mend it or take it out",
+                file=source.name,
+                line=number,
             ) from None
         if not isinstance(row, dict):
             raise InputError(
@@ -38,21 +45,38 @@ def json_rows(source: Source, lines: Iterable[str], options: ReadOptions, _kind:
 
 
 def csv_rows(source: Source, lines: Iterable[str], options: ReadOptions, kind: str) -> Iterator[Row]:
-    """Yield the rows of a CSV file with a header, between commas or (``kind`` tsv) tabs."""
-    reader = csv.reader(lines, delimiter="\t" if kind == "tsv" else ",", strict=True)
+    """Yield the rows of a CSV file with a header, between commas or (``kind`` tsv) tabs.
+
+    In a TSV file quotes are letters like any other, unless the header begins with one.
+    """
+    rest = iter(lines)
+    first = next(rest, "")
+    quoted = kind == "csv" or first.startswith('"')
+    reader = csv.reader(
+        chain([first], rest),
+        delimiter="\t" if kind == "tsv" else ",",
+        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+        strict=True,
+    )
     limit = csv.field_size_limit(2**31 - 1)  # a document may be long
     try:
         header = next(reader, [])
         for column in filter(None, (options.text_column, options.group_column)):
             if header and column not in header:
                 raise _no_column(source, column, header)
+            if header.count(column) > 1:
+                raise InputError(
+                    f"{source.name} has two columns {column!r}; rename one of them",
+                    file=source.name,
+                    line=1,
+                )
         for number, values in enumerate(reader, start=1):
             if not values:
                 continue
             if len(values) != len(header):
                 raise InputError(
                     f"{source.name}, line {reader.line_num} has {len(values)} fields; "
-                    f"the header has {len(header)}",
+                    f"the header has {len(header)}; mend the line",
                     file=source.name,
                     line=reader.line_num,
                 )
@@ -60,7 +84,9 @@ def csv_rows(source: Source, lines: Iterable[str], options: ReadOptions, kind: s
             yield row[str(options.text_column)], _group(source, row, options, number), number
     except csv.Error as error:
         raise InputError(
-            f"{source.name}, line {reader.line_num}: {error}", file=source.name, line=reader.line_num
+            f"{source.name}, line {reader.line_num} cannot be read as {kind.upper()} ({error}); mend the line",
+            file=source.name,
+            line=reader.line_num,
         ) from None
     finally:
         csv.field_size_limit(limit)
@@ -80,7 +106,7 @@ def parquet_rows(source: Source, stream: IO[bytes], options: ReadOptions) -> Ite
             if column not in file.schema_arrow.names:
                 raise _no_column(source, column, file.schema_arrow.names)
         kind = file.schema_arrow.field(options.text_column).type
-        kind = getattr(kind, "value_type", kind)  # of a dictionary
+        kind = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
         if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)):
             raise _not_text(source, options.text_column, str(kind))
         number = 0
@@ -93,27 +119,33 @@ def parquet_rows(source: Source, stream: IO[bytes], options: ReadOptions) -> Ite
         raise InputError(f"{source.name} cannot be read as Parquet: {reason}", file=source.name) from None
 
 
-def _group(source: Source, row: dict[str, Any], options: ReadOptions, number: int) -> Any:
+def _group(source: Source, row: dict[str, Any], options: ReadOptions, number: int) -> str | None:
     if options.group_column is None:
         return None
     group = row[options.group_column]
-    if group is None or group == "":
+    if (name := group_name(group)) is None:
+        shown = "nothing" if group is None or group == "" else repr(group)
         raise InputError(
-            f"{source.name}, row {number} has nothing in column {options.group_column!r}; "
-            "every document needs a group",
+            f"{source.name}, row {number} has {shown} in column {options.group_column!r}; "
+            "every document needs a group: text, a number or a date",
             file=source.name,
             line=number,
         )
-    return group
+    return name
 
 
 def _no_column(source: Source, column: str, existing: Sequence[str], line: int | None = None) -> InputError:
     where = source.name if line is None else f"{source.name}, line {line}"
     names = ", ".join(map(str, existing))
-    return InputError(f"{where} has no column {column!r}; it has {names}", file=source.name, line=line)
+    return InputError(
+        f"{where} has no column {column!r}; it has {names or 'none'}: name one of these "
+        "by --text-column or --group-column (text_column=, group_column=)",
+        file=source.name,
+        line=line,
+    )
 
 
 def _not_text(source: Source, column: str | None, kind: str, line: int | None = None) -> InputError:
     where = source.name if line is None else f"{source.name}, line {line}"
-    problem = f"{where}: column {column!r} holds {kind}; it must hold text"
+    problem = f"{where}: column {column!r} holds {kind}; --text-column (text_column=) must name one with text"
     return InputError(problem, file=source.name, line=line)

@@ -1,13 +1,16 @@
 r"""What a word is: the tokenizers, and the numbering of the words met.
 
 ``words``
-    A run of letters and digits, any marks on them included, and further such runs joined to it by a single
-    apostrophe: ``don't`` is a word, ``'tis`` and ``dogs'`` are ``tis`` and ``dogs``, ``well-known`` is two.
-    Each word found is lower-cased, composed (Unicode's NFC), and its typographic apostrophes are made plain.
+    A run of letters and digits, any marks on them and invisible joiners between them included, and further
+    such runs joined to it by a single apostrophe: ``don't`` is a word, ``'tis`` and ``dogs'`` are ``tis`` and
+    ``dogs``, ``well-known`` is two. Each word found is lower-cased, its typographic apostrophes are made
+    plain, and soft hyphens and word joiners, which only say where a line may break, are taken out.
 ``whitespace``
-    What stands between white space (`str.split`), as it is: for text that is tokenised already.
+    What stands between white space (`str.split`), with its case: for text that is tokenised already.
 a regular expression
     Every match in the text, which is lower-cased first.
+
+All words are composed (Unicode's NFC): the same letters are the same word, however they were typed.
 """
 
 import re
@@ -27,6 +30,9 @@ Int64 = npt.NDArray[np.int64]
 UInt8 = npt.NDArray[np.uint8]
 
 _CURLY = "\u2019"  # the typographic apostrophe
+_JOINERS = "\u200c\u200d"  # they shape the letters beside them, in Persian for example
+_BREAKS = "\u00ad\u2060"  # soft hyphen and word joiner: where a line may break and where not
+_TIDY = str.maketrans({_CURLY: "'"} | dict.fromkeys(_BREAKS))
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,8 @@ class Tokenizer:
         Whether words are lower-cased.
     cut : callable
         The words of a text, in order: the definition, in plain Python.
+    form : callable
+        What a single word looks like that `cut` has found: how words of a list are written to be found.
     classes : ndarray of uint8 or None
         The same rule for the compiled scanner (`bayesvec.kernels.scanning`), where it has one; what it scans
         has its ASCII letters lower-cased already.
@@ -49,6 +57,7 @@ class Tokenizer:
     name: str
     lowercase: bool
     cut: Callable[[str], list[str]]
+    form: Callable[[str], str]
     classes: UInt8 | None = None
 
 
@@ -64,34 +73,46 @@ def make_tokenizer(name: str, lowercase: bool | None = None) -> Tokenizer:
     """
     lower = name != "whitespace" if lowercase is None else lowercase
     if name == "words":
-        return Tokenizer(name, lower, lambda text: _words(text, lower), _byte_classes("'"))
+        return Tokenizer(
+            name, lower, lambda text: _words(text, lower), lambda word: _tidy(word, lower), _byte_classes("'")
+        )
+
+    def form(text: str) -> str:
+        return _composed(text, lower)
+
     if name == "whitespace":
-        cut = (lambda text: [word.lower() for word in text.split()]) if lower else str.split
-        return Tokenizer(name, lower, cut, _byte_classes(None))
+        return Tokenizer(name, lower, lambda text: list(map(form, text.split())), form, _byte_classes(None))
     if re.fullmatch(r"\w*", name):  # a misspelt name would be a valid expression that matches next to nothing
         raise OptionError(
             f"tokenizer is {name!r}; it must be words, whitespace or a regular expression such as '[a-z]+'"
         )
     try:
-        pattern = re.compile(name)
+        pattern = re.compile(unicodedata.normalize("NFC", name))
     except re.error as error:
         raise OptionError(f"tokenizer {name!r} is not a regular expression: {error}; mend it") from None
 
     def matches(text: str) -> list[str]:
-        found = pattern.finditer(text.lower() if lower else text)
-        return [match[0] for match in found if match[0]]
+        return [match[0] for match in pattern.finditer(form(text)) if match[0]]
 
-    return Tokenizer(name, lower, matches)
+    return Tokenizer(name, lower, matches, form)
 
 
 def _words(text: str, lower: bool) -> list[str]:
     found = _word_pattern().findall(text)
-    return [tidy(word.lower() if lower else word) for word in found]
+    return [_tidy(word, lower) for word in found]
 
 
-def tidy(word: str) -> str:
-    """Return ``word`` composed, with plain apostrophes."""
-    return word if word.isascii() else unicodedata.normalize("NFC", word).replace(_CURLY, "'")
+def _tidy(word: str, lower: bool) -> str:
+    """Return ``word`` composed and lower-cased, with plain apostrophes and without invisible hyphens."""
+    return _composed(word if word.isascii() else word.translate(_TIDY), lower)
+
+
+def _composed(text: str, lower: bool) -> str:
+    """Return text in Unicode's composed form, lower-cased; that may take letters apart, so compose again."""
+    if text.isascii():
+        return text.lower() if lower else text
+    composed = unicodedata.normalize("NFC", text)
+    return unicodedata.normalize("NFC", composed.lower()) if lower else composed
 
 
 @cache
@@ -99,7 +120,7 @@ def _word_pattern() -> re.Pattern[str]:
     r"""Return the expression of a word; Python's ``\w`` leaves out marks, so they are listed."""
     everywhere = (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0))  # no mark lies outside of these
     marks = "".join(chr(code) for code in everywhere if unicodedata.category(chr(code))[0] == "M")
-    run = rf"[^\W_](?:[^\W_]|[{re.escape(marks)}])*"
+    run = rf"[^\W_](?:[^\W_]|[{re.escape(marks)}{_JOINERS}{_BREAKS}])*"
     return re.compile(rf"{run}(?:['{_CURLY}]{run})*")
 
 

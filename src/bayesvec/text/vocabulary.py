@@ -1,0 +1,201 @@
+"""Which words are kept, and in which form."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.checks import one_of, whole
+from bayesvec.errors import InputError, OptionError
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Words = str | os.PathLike[str] | Iterable[str]
+
+DEFAULT_VOCAB = 5000
+
+
+@dataclass(frozen=True)
+class VocabularyOptions:
+    """Which words are kept, and in which form.
+
+    Attributes
+    ----------
+    vocab : int or None
+        How many of the most common words are kept; None keeps at most 5,000.
+    min_count : int
+        How often a word must occur.
+    vocabulary : tuple of str or None
+        The words to keep, instead of the most common ones.
+    stem : str or None
+        The language whose Snowball stemmer replaces each word by its stem.
+    stopwords : frozenset of str
+        Words that are dropped or left unstemmed.
+    stopwords_action : str
+        ``drop`` or ``keep-unstemmed``.
+    """
+
+    vocab: int | None = None
+    min_count: int = 1
+    vocabulary: tuple[str, ...] | None = None
+    stem: str | None = None
+    stopwords: frozenset[str] = frozenset()
+    stopwords_action: str = "drop"
+
+    def __post_init__(self) -> None:
+        if self.vocab is not None:
+            object.__setattr__(self, "vocab", whole("vocab", self.vocab, 1))
+        object.__setattr__(self, "min_count", whole("min_count", self.min_count, 1))
+        if self.vocabulary is not None and (self.vocab is not None or self.min_count != 1):
+            raise OptionError(
+                "--vocabulary (vocabulary=) lists the words to keep; --vocab and --min-count do not go with it"
+            )
+        if self.stem not in (None, "english"):
+            raise OptionError(f"stem is {self.stem!r}; it must be 'english' or left out")
+        one_of("stopwords_action", self.stopwords_action, ("drop", "keep-unstemmed"))
+
+
+class WordList(NamedTuple):
+    """Words that the user listed, and which list it was."""
+
+    words: tuple[str, ...]
+    file: str | None
+    sha256: str  # of the file, or of the words, one on each line
+
+    def described(self) -> dict[str, Any]:
+        """Return what a recipe says of the list."""
+        return {"file": self.file, "sha256": self.sha256, "words": len(self.words)}
+
+
+def read_words(source: Words, what: str) -> WordList:
+    """Return words given as a list, or as a file with one on each line (blank lines are passed over)."""
+    if not isinstance(source, str | os.PathLike):
+        words = tuple(source)
+        other = next((word for word in words if not isinstance(word, str)), None)
+        if other is not None:
+            raise OptionError(f"{what} holds {other!r}; it must be a list of words, or a file of them")
+        content = "".join(f"{word}\n" for word in words).encode("utf-8", "surrogatepass")
+        return WordList(words, None, sha256(content).hexdigest())
+    try:
+        content = Path(source).read_bytes()
+        lines = content.decode("utf-8-sig").splitlines()
+    except OSError as error:
+        raise InputError(f"{what} file {source} cannot be read: {error.strerror}", file=str(source)) from None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{what} file {source} is not UTF-8 at byte {error.start}; convert it to UTF-8", file=str(source)
+        ) from None
+    words = tuple(word for line in lines if (word := line.strip()))
+    if not words:
+        raise InputError(f"{what} file {source} holds no words; it needs one on each line", file=str(source))
+    return WordList(words, str(source), sha256(content).hexdigest())
+
+
+def make_vocabulary_options(
+    vocab: int | None,
+    min_count: int,
+    vocabulary: Words | None,
+    stem: str | None,
+    stopwords: Words | None,
+    stopwords_action: str | None,
+    *,
+    form: Callable[[str], str],
+) -> tuple[VocabularyOptions, dict[str, WordList]]:
+    """Return the options, listed words in the tokenizer's ``form``, and the lists as they were given."""
+    if stopwords is None and stopwords_action is not None:
+        raise OptionError(
+            "--stopwords-action (stopwords_action=) says what is done with --stopwords (stopwords=); give these too"
+        )
+    if stem is None and stopwords_action == "keep-unstemmed":
+        raise OptionError("keep-unstemmed leaves stopwords out of the stemming; give --stem (stem=) too")
+    options = VocabularyOptions(vocab, min_count, None, stem, frozenset(), stopwords_action or "drop")
+    lists: dict[str, WordList] = {}
+    if stopwords is not None:
+        lists["stopwords"] = read_words(stopwords, "stopwords")
+        options = replace(options, stopwords=frozenset(map(form, lists["stopwords"].words)))
+    if vocabulary is not None:
+        lists["vocabulary"] = read_words(vocabulary, "vocabulary")
+        options = replace(options, vocabulary=tuple(map(form, lists["vocabulary"].words)))
+    return options, lists
+
+
+def choose_vocabulary(
+    words: Sequence[str], frequency: Int64, options: VocabularyOptions
+) -> tuple[tuple[str, ...], Int64, Int32]:
+    """Choose the words to keep: the most common first, equally common ones in the order of their letters.
+
+    Returns
+    -------
+    vocabulary : tuple of str
+        The words kept; a list of the user's own stays in its order.
+    counts : ndarray of int64
+        How often each occurs.
+    row : ndarray of int32
+        The place in ``vocabulary`` of each of ``words``, -1 if it is not kept.
+    """
+    forms = _forms(words, options)
+    total: dict[str, int] = {}
+    for form, count in zip(forms, frequency.tolist(), strict=True):
+        if form is not None:
+            total[form] = total.get(form, 0) + count
+    vocabulary = options.vocabulary
+    if vocabulary is not None:
+        _check_list(vocabulary, total)
+    else:
+        vocabulary = _most_common(total, options)
+    place = {word: row for row, word in enumerate(vocabulary)}
+    row = np.array([-1 if form is None else place.get(form, -1) for form in forms], dtype=np.int32)
+    counts = np.array([total.get(word, 0) for word in vocabulary], dtype=np.int64)
+    return vocabulary, counts, row
+
+
+def _forms(words: Sequence[str], options: VocabularyOptions) -> list[str | None]:
+    """Return what each word counts as: itself, its stem, or nothing."""
+    stopped = options.stopwords
+    drop = options.stopwords_action == "drop"
+    stems = list(words)
+    if options.stem is not None:
+        import snowballstemmer
+
+        stems = snowballstemmer.stemmer(options.stem).stemWords(stems)
+    return [
+        stem if word not in stopped else (None if drop else word)
+        for word, stem in zip(words, stems, strict=True)
+    ]
+
+
+def _most_common(total: dict[str, int], options: VocabularyOptions) -> tuple[str, ...]:
+    frequent = [(-count, word) for word, count in total.items() if count >= options.min_count]
+    size = DEFAULT_VOCAB if options.vocab is None else options.vocab
+    if not frequent:
+        most = max(total.values(), default=0)
+        raise OptionError(
+            f"no word occurs min_count = {options.min_count} times; the most common has {most}; ask for less"
+        )
+    if options.vocab is not None and options.vocab > len(frequent):
+        raise OptionError(
+            f"vocab is {options.vocab}, but the corpus has {len(frequent)} different words "
+            f"(min_count {options.min_count}); give at most {len(frequent)}"
+        )
+    return tuple(word for _, word in sorted(frequent)[:size])
+
+
+def _check_list(vocabulary: tuple[str, ...], total: dict[str, int]) -> None:
+    if len(set(vocabulary)) != len(vocabulary):
+        seen: set[str] = set()
+        twice = next(word for word in vocabulary if word in seen or seen.add(word))  # type: ignore[func-returns-value]
+        raise InputError(
+            f"vocabulary has {twice!r} more than once (as the tokenizer writes it); each word must stand once"
+        )
+    if not vocabulary:
+        raise OptionError("vocabulary is empty; it needs at least one word")
+    if not any(word in total for word in vocabulary):
+        raise InputError(
+            f"none of the {len(vocabulary)} words of the vocabulary occurs in the corpus; "
+            "write them as the tokenizer leaves them (stems, if there is a stemmer)"
+        )
