@@ -315,7 +315,7 @@ def test_a_wrong_download_leaves_nothing(
     server.content, server.status = content, status
     with pytest.raises(InputError, match=message) as caught:
         movielens()
-    assert "give its path, or put it below the folder that BAYESVEC_DATA names" in str(caught.value)
+    assert "give its path, or put it at $BAYESVEC_DATA/ml-100k.zip" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "cache" / "bayesvec").exists()
 
@@ -326,8 +326,9 @@ def test_offline(server: type[Handler], monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setattr(
             movielens_module, "URL", f"http://127.0.0.1:{unused.getsockname()[1]}/ml-100k.zip"
         )
-        with pytest.raises(InputError, match="cannot download MovieLens 100K"):
+        with pytest.raises(InputError, match="cannot download MovieLens 100K") as caught:
             movielens()
+        assert str(caught.value).endswith(os.path.join("$BAYESVEC_DATA", "ml-100k.zip"))
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()  # takes the call and says nothing
@@ -350,6 +351,12 @@ def test_a_cache_that_cannot_be_written(
 
 def test_the_variable_names_local_copies(small_movielens: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BAYESVEC_DATA", str(small_movielens.parent))
+    assert movielens(min_ratings=2).words == tuple(NAMES.values())
+
+
+def test_the_variable_finds_the_zip_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ml-100k.zip").write_bytes(archive())
+    monkeypatch.setenv("BAYESVEC_DATA", str(tmp_path))
     assert movielens(min_ratings=2).words == tuple(NAMES.values())
 
 
@@ -473,7 +480,7 @@ def test_congress_has_no_download(monkeypatch: pytest.MonkeyPatch) -> None:
         InputError, match=r"get them from https://data\.stanford\.edu/congress_text"
     ) as caught:
         congress()
-    assert "below BAYESVEC_DATA" in str(caught.value)
+    assert "in the folder $BAYESVEC_DATA/congress" in str(caught.value)
 
 
 def test_bad_congress_files(small_congress: Path, parsed_speeches: Path, tmp_path: Path) -> None:

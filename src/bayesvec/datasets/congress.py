@@ -95,6 +95,9 @@ def congress(
     speeches = congress_speeches(
         path, years=years, parties=parties, min_words=min_words, max_words=max_words, seed=seed
     )
+    if group == "party" and not speeches.party.all():
+        known = sorted(set(speeches.party.tolist()) - {""})
+        raise OptionError(f"the party of some speeches is not known; choose among them: parties={known}")
     counts = count(
         documents=map(letters_only, speeches.documents),
         groups=None if group is None else getattr(speeches, group).tolist(),
@@ -154,7 +157,7 @@ def congress_speeches(
     if where is None:
         raise InputError(
             "there is no one file of Congress speeches to download; get them from "
-            f"{_SOURCES}, and give their path, or put them in the folder congress below {VARIABLE}"
+            f"{_SOURCES}, and give their path, or put them in the folder {_place()}"
         )
     wanted = None if years is None else {years} if isinstance(years, int) else set(years)
     speeches = _read_folder(where) if _is_parsed_speeches(where) else _read_parquet(_one_file(where))
@@ -173,6 +176,10 @@ def congress_speeches(
             f"no speech of {where} is left; it has the years {span} and the parties {names}; ask for these"
         )
     return speeches.select(index)
+
+
+def _place() -> Path:
+    return Path(os.environ.get(VARIABLE) or f"${VARIABLE}", "congress")
 
 
 def letters_only(text: str) -> str:

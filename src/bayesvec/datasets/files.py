@@ -15,17 +15,16 @@ VARIABLE = "BAYESVEC_DATA"
 TIMEOUT = 30.0  # seconds without an answer
 
 
-def local(path: str | os.PathLike[str] | None, folder: str) -> Path | None:
-    """Return where the data is on this machine: ``path``, else $BAYESVEC_DATA/``folder``, else nowhere."""
+def local(path: str | os.PathLike[str] | None, *names: str) -> Path | None:
+    """Return where the data is on this machine: ``path``, else a name in $BAYESVEC_DATA, else nowhere."""
     if path is not None:
         given = Path(path)
         if not given.exists():
             raise InputError(f"{given} does not exist; give the path of the data", file=str(given))
         return given
     root = os.environ.get(VARIABLE)
-    if root and (found := Path(root, folder)).exists():
-        return found
-    return None
+    found = [Path(root, name) for name in names if root and Path(root, name).exists()]
+    return found[0] if found else None
 
 
 def downloaded(url: str, *, md5: str, what: str, limit: int) -> Path:
@@ -46,7 +45,8 @@ def downloaded(url: str, *, md5: str, what: str, limit: int) -> Path:
     kept = cache / url.rsplit("/", 1)[1]
     if kept.exists() and hashlib.md5(kept.read_bytes(), usedforsecurity=False).hexdigest() == md5:
         return kept
-    remedy = f"download it yourself and give its path, or put it below the folder that {VARIABLE} names"
+    place = Path(os.environ.get(VARIABLE) or f"${VARIABLE}", kept.name)
+    remedy = f"download it yourself and give its path, or put it at {place}"
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT) as response:
             content = response.read(limit + 1)

@@ -48,8 +48,9 @@ def movielens(
     Parameters
     ----------
     path : path, optional
-        The folder ml-100k or the file ml-100k.zip; by default ``$BAYESVEC_DATA/ml-100k``, else it is
-        downloaded from GroupLens, checked, and kept in the user's cache.
+        The folder ml-100k or the file ml-100k.zip; by default ``$BAYESVEC_DATA/ml-100k`` or
+        ``$BAYESVEC_DATA/ml-100k.zip``, else it is downloaded from GroupLens, checked, and kept in the user's
+        cache.
     recipe : {"A", "B"}
         "A": every ordered pair of movies that a user rated 3 or more is a positive sample.
         "B": of each user at most 25 ratings are kept at random; every ordered pair of two liked movies (3 or
@@ -69,13 +70,16 @@ def movielens(
     Returns
     -------
     PairCounts
-        Rows are movies, those rated most often first. ``counts.split(by="basket")`` holds out whole users.
+        Rows are movies, those rated most often first. In recipe A ``counts.split(by="basket")`` holds out
+        whole users; in recipe B it may hold out one of a user's two baskets and not the other.
     """
     if recipe not in ("A", "B"):
         raise OptionError(f"recipe is {recipe!r}; it must be 'A' or 'B'")
     if names not in ("title", "id"):
         raise OptionError(f"names is {names!r}; it must be 'title' or 'id'")
-    where = local(path, "ml-100k") or downloaded(URL, md5=MD5, what="MovieLens 100K", limit=20_000_000)
+    where = local(path, "ml-100k", "ml-100k.zip") or downloaded(
+        URL, md5=MD5, what="MovieLens 100K", limit=20_000_000
+    )
     ratings = _read_ratings(where)
     kept = [movie for movie, n in _most_rated(ratings.movie) if n >= min_ratings]
     if not kept:

@@ -27,9 +27,9 @@ _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 def python_docs() -> list[str]:
     """Return Python's documentation: pydoc's topics and the docstrings of the standard library.
 
-    About 300,000 words; each topic and each docstring is one document, and none is there twice. The files are
-    parsed, not imported, so nothing of them runs. The documents are those of the Python that is running: the
-    same on every machine with the same version.
+    About 300,000 words; each topic and each docstring is one document, and none is there twice. The library's
+    files are parsed, not imported, so nothing of them runs. The documents are those of the Python that is
+    running: another version, system or distributor has somewhat others.
     """
     return list(_documents())
 
