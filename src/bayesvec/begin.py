@@ -63,7 +63,7 @@ def find_begin(
 
 
 def _warned(begin: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """Say it if the anchors are not where the MAP is: the draws are then those of another gauge."""
+    """Say it if the anchors are not where the MAP is: the draws then depend on where the search stopped."""
     if not begin.get("map_converged", True):
         far = float(begin["map_scaled_gradient"])
         tell(
