@@ -413,6 +413,17 @@ def test_draws_refuse_what_is_no_covariance():
         wrong.draws(2)
 
 
+def test_an_anchor_has_no_variance(counts, found):
+    anchors = anchors_of(found, ANCHORED)
+    chosen = [
+        counts.contexts[anchors.rows[0]],
+        counts.contexts[np.flatnonzero(~np.isin(range(8), anchors.rows))[0]],
+    ]
+    result = laplace_covariance(counts, PRIOR, (found.rho, found.alpha), contexts=chosen, anchors=anchors)
+    assert not np.any(result.covariance[:DIM])
+    assert np.linalg.eigvalsh(result.covariance[DIM:, DIM:])[0] > 1e-3
+
+
 def test_rows_are_checked(counts, found):
     near = found.rho, found.alpha
     with pytest.raises(UnknownWordError, match="'w77'"):

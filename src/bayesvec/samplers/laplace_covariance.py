@@ -144,7 +144,7 @@ def laplace_covariance(
     """Return the joint covariance of the vectors of chosen words and contexts under the Laplace approximation.
 
     For each coordinate of the rows it takes about 80 bytes times K for each context, and 8 K^2 bytes for each word
-    and context beside that: half a GB for two words at 5000 words, 5000 contexts and K = 50.
+    and context beside that: some 2 GB for two words at 5000 words, 5000 contexts and K = 50.
 
     Parameters
     ----------
