@@ -49,12 +49,9 @@ def make_world(setting, anchored):
 
 
 def measures(setting, rho, alpha):
-    """The functionals, and two means over them that see a small error common to all."""
-    chosen = choose_functionals(setting.vocab, setting.vocab, setting.functionals, seed=2)
-    values = chosen(rho, alpha)
-    half = len(chosen.first)
-    whole = [(values[..., :half] ** 2).mean(axis=-1), ((values[..., half:] - 0.5) ** 2).mean(axis=-1)]
-    return np.concatenate([values, np.stack(whole, axis=-1)], axis=-1)
+    """Cosines and probabilities, and two means over them that see a small error common to all."""
+    chosen = choose_functionals(setting.vocab, setting.vocab, setting.functionals, seed=2, pooled=True)
+    return chosen(rho, alpha)
 
 
 def by_gibbs(setting, world, *, factor=1.0, chains=4):
@@ -172,6 +169,6 @@ METHODS = {
 @pytest.mark.parametrize("name", METHODS)
 def test_ranks_are_uniform_in_300_worlds(name):
     draw, right = METHODS[name]
-    ranks = sbc_ranks(draw, worlds=300, count=40, seed=11, threads=default_threads(), **WORLDS)
+    ranks = sbc_ranks(draw, worlds=300, count=40, pooled=True, seed=11, threads=default_threads(), **WORLDS)
     verdict = judge(ranks, error_rate=0.001)
     assert verdict.uniform == right, verdict

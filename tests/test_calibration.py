@@ -9,6 +9,7 @@ from bayesvec import calibration
 from bayesvec.calibration import (
     COSINE,
     PROBABILITY,
+    STRENGTH,
     Ranks,
     choose_functionals,
     draw_world,
@@ -75,6 +76,12 @@ def test_functionals_are_cosines_and_probabilities():
     a, b = rho[1, chosen.first[2]], rho[1, chosen.second[2]]
     assert found[1, 2] == pytest.approx(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
     assert found[2, 9] == pytest.approx(expit(rho[2, chosen.word[2]] @ alpha[2, chosen.context[2]]))
+    pooled = choose_functionals(6, 4, 7, seed=1, pooled=True)
+    assert pooled.kinds == (*chosen.kinds, STRENGTH, STRENGTH)
+    more = pooled(rho, alpha)
+    np.testing.assert_array_equal(more[:, :14], found)
+    np.testing.assert_allclose(more[:, 14], (found[:, :7] ** 2).mean(axis=1))
+    np.testing.assert_allclose(more[:, 15], ((found[:, 7:] - 0.5) ** 2).mean(axis=1))
 
 
 def test_rank_counts_the_draws_below():

@@ -168,7 +168,9 @@ def test_zero_of_counted_text_whose_rows_add_up_to_zero():
     edge = np.linalg.norm((n_pos - n_neg) / 2, 2)
     assert zero_is_the_mode(counts, spherical(edge * 1.001))
     assert not zero_is_the_mode(counts, spherical(edge * 0.999))
-    assert zero_is_the_mode(counts, spherical(4.0 ** np.ceil(np.log2(edge) / 2)))  # sums are zero to the last bit
+    assert zero_is_the_mode(
+        counts, spherical(4.0 ** np.ceil(np.log2(edge) / 2))
+    )  # sums are zero to the last bit
 
 
 def test_zero_where_lanczos_iteration_fails(monkeypatch):

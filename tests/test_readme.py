@@ -15,6 +15,8 @@ def test_tables_are_those_of_the_benchmarks():
 
 def test_pictures_are_there():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    pictures = [part.partition(")")[0] for part in readme.split("](")[1:] if part.partition(")")[0].endswith(".png")]
+    pictures = [
+        part.partition(")")[0] for part in readme.split("](")[1:] if part.partition(")")[0].endswith(".png")
+    ]
     assert pictures
     assert all((ROOT / picture).exists() for picture in pictures)

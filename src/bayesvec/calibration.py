@@ -29,7 +29,7 @@ Int64 = npt.NDArray[np.int64]
 # Draws of both sides, (draw, R, K) and (draw, C, K), given counts and a seed.
 Method = Callable[[PairCounts, int], tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]]
 
-COSINE, PROBABILITY = "cosine", "co-occurrence probability"
+COSINE, PROBABILITY, STRENGTH = "cosine", "co-occurrence probability", "strength"
 EXPECTED_IN_BIN = 10.0  # worlds in a bin of the chi-square test, at least
 
 
@@ -43,17 +43,22 @@ class Functionals:
         Words whose cosine is measured.
     word, context : ndarray of int64
         Pairs whose probability is measured.
+    pooled : bool
+        Measure two strengths as well: the mean squared cosine, and the mean squared distance of the
+        probabilities from 1/2. Draws that are all a little too near to zero, or too far from it, hardly show
+        in the ranks of single quantities, where one sign makes up for the other (Modrák et al. 2023).
     """
 
     first: Int64
     second: Int64
     word: Int64
     context: Int64
+    pooled: bool = False
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """What each of the measured quantities is."""
-        return (COSINE,) * len(self.first) + (PROBABILITY,) * len(self.word)
+        return (COSINE,) * len(self.first) + (PROBABILITY,) * len(self.word) + (STRENGTH,) * (2 * self.pooled)
 
     def __call__(self, rho: npt.ArrayLike, alpha: npt.ArrayLike) -> Float64:
         """Measure embeddings ``rho`` (..., R, K) and ``alpha`` (..., C, K): (..., M)."""
@@ -62,18 +67,25 @@ class Functionals:
         cosine = _dots(x[..., self.first, :], x[..., self.second, :])
         cosine /= length[..., self.first] * length[..., self.second]
         eta = _dots(x[..., self.word, :], y[..., self.context, :])
-        return np.concatenate([cosine, 0.5 + 0.5 * np.tanh(0.5 * eta)], axis=-1)
+        half = 0.5 * np.tanh(0.5 * eta)  # the probability is 1/2 more
+        measured = [cosine, 0.5 + half]
+        if self.pooled:
+            measured += [np.mean(part**2, axis=-1, keepdims=True) for part in (cosine, half)]
+        return np.concatenate(measured, axis=-1)
 
 
 def _dots(x: Float64, y: Float64) -> Float64:
     return np.asarray(np.einsum("...k,...k->...", x, y))
 
 
-def choose_functionals(num_words: int, num_contexts: int, count: int, *, seed: int = 0) -> Functionals:
+def choose_functionals(
+    num_words: int, num_contexts: int, count: int, *, seed: int = 0, pooled: bool = False
+) -> Functionals:
     """Choose ``count`` cosines and as many probabilities at random (all there are, if fewer)."""
     return Functionals(
         *random_pairs(num_words, None, count, seed=seed),
         *random_pairs(num_words, num_contexts, count, seed=seed),
+        pooled=pooled,
     )
 
 
@@ -164,6 +176,7 @@ def sbc_ranks(
     zipf: bool = False,
     contexts: int | None = None,
     count: int = 20,
+    pooled: bool = False,
     seed: int = 0,
     threads: int = 1,
     report: Callable[[int], None] = lambda done: None,
@@ -181,6 +194,8 @@ def sbc_ranks(
         Of the worlds, see `draw_world`.
     count : int
         Cosines and probabilities to rank, of each kind; the same in all worlds.
+    pooled : bool
+        Rank the two strengths of `Functionals` too.
     seed : int
         Decides the worlds, the quantities, and the seeds that the method is given.
     threads : int
@@ -192,7 +207,8 @@ def sbc_ranks(
         raise OptionError(
             f"worlds is {worlds}; calibration needs 2 at least, and hundreds to see small errors"
         )
-    functionals = choose_functionals(vocab, vocab if contexts is None else contexts, count, seed=seed)
+    columns = vocab if contexts is None else contexts
+    functionals = choose_functionals(vocab, columns, count, seed=seed, pooled=pooled)
     given: dict[str, Any] = {"vocab": vocab, "dim": dim, "pairs": pairs, "prior_precision": prior_precision}
 
     def of_world(number: int) -> tuple[int, Int64]:
