@@ -161,7 +161,8 @@ def nuts_draws(warmup=200, thin=4):
 METHODS = {
     "gibbs": (gibbs_draws(), True),
     "nuts": (nuts_draws(), True),
-    "gibbs, precision 10% off": (gibbs_draws(factor=1.1), False),
+    # 10% off is less than 300 worlds can tell at this error rate; the agreement above does tell it
+    "gibbs, precision 30% off": (gibbs_draws(factor=1.3), False),
 }
 
 
