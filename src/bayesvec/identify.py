@@ -78,8 +78,8 @@ def settle_reference(states: Sequence[tuple[Array, Array]], rounds: int = 3) -> 
 def _principal(reference: Reference) -> Reference:
     """Turn a reference to its principal axes, largest first; on each, the largest entry is positive."""
     stacked = np.vstack(reference)
-    _, _, axes = np.linalg.svd(stacked)  # all K axes, also those of fewer rows than axes
-    turned = stacked @ axes.T
+    _, axes = np.linalg.eigh(stacked.T @ stacked)  # all K axes, also those of fewer rows than axes
+    turned = stacked @ axes[:, ::-1]
     largest = turned[np.argmax(np.abs(turned), axis=0), np.arange(turned.shape[1])]
     turned *= np.where(largest < 0, -1.0, 1.0)
     return Reference(turned[: len(reference.rho)], turned[len(reference.rho) :])
