@@ -36,7 +36,7 @@ def speed():
     rows = [
         [
             f"V={row['vocab']}, K={row['dim']}, N={row['pairs']:,}{' Zipf' if row['zipf'] else ''}",
-            f"{row['our_draws_per_second']:,.3g}",
+            f"{row['our_draws_per_second']:,.0f}",
             f"{row['ratio']:.0f}x",
         ]
         for row in results["against_paper"]
