@@ -25,12 +25,12 @@ import numpy as np
 from report import write
 from threadpoolctl import threadpool_limits
 
-from bayesvec.begin import jittered
 from bayesvec.calibration import COSINE, choose_functionals
 from bayesvec.convergence import ess_bulk, rhat
 from bayesvec.mode import find_map
 from bayesvec.parallel import Threads
 from bayesvec.priors import spherical
+from bayesvec.runs.begin import jittered
 from bayesvec.samplers import gibbs, nuts
 from bayesvec.worlds import simulate
 

@@ -65,7 +65,7 @@ def autoregressive(phi, shape, seed):
 
 def write_run(folder, rho, alpha, *, words=None, contexts=None, store="both", wanted=None, settings=None):
     """Write draws (chain, draw, row, K) as a run folder, and return its path."""
-    from bayesvec import recorder
+    from bayesvec.runs import recorder
 
     num_chains, num_draws, num_words, dim = np.shape(rho)
     num_contexts = np.shape(alpha)[2]

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from run_tools import small_counts
 
-from bayesvec import chain, run, zarr3
+from bayesvec import run
 from bayesvec.draws import open_draws, read_mark
 from bayesvec.posterior import open_posterior  # noqa: F401  (loaded before the forks)
+from bayesvec.runs import chain, zarr3
 
 SETTINGS = {
     "dim": 3,

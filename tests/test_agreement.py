@@ -13,13 +13,13 @@ from scipy import stats
 
 pytest.importorskip("nutpie", reason="nutpie is not installed (the extra 'nuts')", exc_type=ImportError)
 
-from bayesvec.begin import jittered
 from bayesvec.calibration import choose_functionals, judge, sbc_ranks
 from bayesvec.convergence import mcse, rhat
 from bayesvec.identify import choose_anchors
 from bayesvec.mode import find_map
 from bayesvec.parallel import Threads, default_threads
 from bayesvec.priors import spherical
+from bayesvec.runs.begin import jittered
 from bayesvec.samplers import gibbs, nuts
 from bayesvec.worlds import simulate
 from evidence import ERROR_RATE

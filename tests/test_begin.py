@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from run_tools import draw_bytes, small_counts
 
-from bayesvec import begin as begin_module
 from bayesvec import run
-from bayesvec.begin import JITTER, jittered
 from bayesvec.draws import open_draws
 from bayesvec.errors import OptionError
 from bayesvec.files import read_arrays
+from bayesvec.runs import begin as begin_module
+from bayesvec.runs.begin import JITTER, jittered
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,9 @@ import pytest
 from run_tools import draw_bytes, small_counts
 
 import bayesvec as bv
-from bayesvec import chain
 from bayesvec.cli import main
 from bayesvec.draws import open_draws
+from bayesvec.runs import chain
 
 SMALL = ("--dim", 2, "--draws", 8, "--warmup", 4)
 

@@ -11,14 +11,15 @@ import pytest
 from run_tools import draw_bytes, small_counts
 
 import bayesvec as bv
-from bayesvec import begin, run
-from bayesvec import chain as chain_module
+from bayesvec import run
 from bayesvec.alone import draw_alone
 from bayesvec.draws import open_draws
 from bayesvec.errors import BayesvecError, RunError
 from bayesvec.files import read_arrays
-from bayesvec.outcome import APPROXIMATION, POINT, WHOLE_CHAINS, kind_of
 from bayesvec.priors import spherical
+from bayesvec.runs import begin
+from bayesvec.runs import chain as chain_module
+from bayesvec.runs.outcome import APPROXIMATION, POINT, WHOLE_CHAINS, kind_of
 
 METHODS = sorted(set(run.METHODS) - {"fake"})
 SETTINGS = {"chains": 2, "draws": 12, "warmup": 20, "prior_precision": 0.5, "progress": False}

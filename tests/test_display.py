@@ -6,9 +6,9 @@ import math
 import numpy as np
 from rich.console import Console
 
-from bayesvec import display
-from bayesvec.display import ChainProgress, Judge, Lines, Live, announce_compiling, clock, watched
-from bayesvec.settings import Settings
+from bayesvec.runs import display
+from bayesvec.runs.display import ChainProgress, Judge, Lines, Live, announce_compiling, clock, watched
+from bayesvec.runs.settings import Settings
 
 SETTINGS = Settings(draws=40, warmup=10, chains=2)
 

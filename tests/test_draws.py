@@ -10,9 +10,10 @@ import pytest
 import zarr
 
 from bayesvec import draws as layout
-from bayesvec import files, recorder, zarr3
+from bayesvec import files
 from bayesvec.draws import open_draws
 from bayesvec.errors import OptionError, RunError
+from bayesvec.runs import recorder, zarr3
 
 WORDS, CONTEXTS, DIM, PAIRS = 23, 11, 3, 4
 MANIFEST = {"format": layout.FORMAT, "format_version": 1, "versions": {"bayesvec": "0"}, "monitored": []}

@@ -14,10 +14,11 @@ import pytest
 from kill_driver import SETTINGS, SHARD_DRAWS
 from run_tools import draw_bytes, fake_fit, small_counts
 
-from bayesvec import run, zarr3
+from bayesvec import run
 from bayesvec.draws import open_draws, read_mark
 from bayesvec.errors import RunError
 from bayesvec.files import PARTIAL
+from bayesvec.runs import zarr3
 
 COMMAND = [sys.executable, "-c", "from bayesvec.cli import main; main()"]
 
@@ -54,7 +55,7 @@ def test_killed_at_25_random_moments(tmp_path, whole):
 FULL_DISK = """
 import resource, sys
 from run_tools import fake_fit
-from bayesvec import chain
+from bayesvec.runs import chain
 from bayesvec.errors import RunError
 chain.COMMIT_SECONDS = chain.COMMIT_SHARE = 0.0
 at = chain.ChainProgress.at

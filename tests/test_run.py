@@ -9,14 +9,15 @@ import pytest
 from fake_sampler import noise
 from run_tools import draw_bytes, fake_fit, small_counts
 
-from bayesvec import chain as chain_module
-from bayesvec import files, folder, recorder, room, run, zarr3
+from bayesvec import files, run
 from bayesvec.draws import open_draws, read_mark
 from bayesvec.errors import OptionError, RunError
 from bayesvec.files import read_arrays
 from bayesvec.kernels import rng
 from bayesvec.priors import Prior, RowPrior
-from bayesvec.settings import Settings
+from bayesvec.runs import chain as chain_module
+from bayesvec.runs import folder, recorder, room, zarr3
+from bayesvec.runs.settings import Settings
 
 
 @pytest.fixture(autouse=True)

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.begin import ANCHOR_ITERATIONS, START_ITERATIONS, jittered
 from bayesvec.counts import PairCounts
 from bayesvec.identify import Anchors, choose_anchors
 from bayesvec.mode import find_map
-from bayesvec.outcome import SWEEPS, kind_of
 from bayesvec.parallel import Threads
 from bayesvec.priors import Prior
+from bayesvec.runs.begin import ANCHOR_ITERATIONS, START_ITERATIONS, jittered
+from bayesvec.runs.outcome import SWEEPS, kind_of
 
 Float32 = npt.NDArray[np.float32]
 

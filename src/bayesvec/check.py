@@ -17,7 +17,7 @@ from bayesvec.convergence import FEWEST_DRAWS, ess_bulk, ess_tail, rhat
 from bayesvec.diagnostics import random_pairs
 from bayesvec.errors import OptionError
 from bayesvec.estimate import plain
-from bayesvec.outcome import APPROXIMATION, POINT, WHOLE_CHAINS, Outcome, read_outcome
+from bayesvec.runs.outcome import APPROXIMATION, POINT, WHOLE_CHAINS, Outcome, read_outcome
 from bayesvec.streams import cosines, probabilities
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from bayesvec.diagnostics import random_pairs, score
 from bayesvec.errors import OptionError
 from bayesvec.estimate import LEVEL, Table, tails
 from bayesvec.names import Names
-from bayesvec.outcome import APPROXIMATION, POINT, read_outcome, read_seconds
 from bayesvec.posterior import Posterior, open_posterior
+from bayesvec.runs.outcome import APPROXIMATION, POINT, read_outcome, read_seconds
 from bayesvec.streams import cosines, probabilities
 
 if TYPE_CHECKING:

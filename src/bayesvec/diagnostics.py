@@ -10,9 +10,9 @@ from bayesvec.convergence import ess_bulk, ess_tail, mcse, rhat
 from bayesvec.errors import InputError, NumericalError, OptionError
 from bayesvec.estimate import plain, tails
 from bayesvec.names import Names
-from bayesvec.outcome import POINT, read_outcome
 from bayesvec.parallel import Threads, default_threads
 from bayesvec.progress import progress as show_progress
+from bayesvec.runs.outcome import POINT, read_outcome
 from bayesvec.streams import each_draw, logistic
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@
     RUN/state/chain-0.json   the commit mark of chain 0: how many of its draws are safely on the disk
     RUN/state/chain-0.*      its checkpoint: the sampler's state, mean and variance of all rows
 
-`bayesvec.recorder` writes it. A reader may open a folder that is still being written; it sees the draws that
+`bayesvec.runs.recorder` writes it. A reader may open a folder that is still being written; it sees the draws that
 were committed when it opened.
 """
 
@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec import files, zarr3
+from bayesvec import files
 from bayesvec.errors import OptionError, RunError
+from bayesvec.runs import zarr3
 
 if TYPE_CHECKING:
     import xarray

@@ -23,17 +23,17 @@ from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import threadpool_limits
 
-from bayesvec import folder
-from bayesvec.begin import prior_arrays, prior_fingerprint
-from bayesvec.chain import Work
 from bayesvec.counts import PairCounts
-from bayesvec.display import ChainProgress, announce_compiling, show, tell
 from bayesvec.errors import NumericalError, OptionError, RunError
-from bayesvec.folder import Run
-from bayesvec.outcome import POINT, add_seconds, check_extendable, kind_of
 from bayesvec.parallel import default_threads
-from bayesvec.room import check_room
-from bayesvec.settings import Settings, method_options
+from bayesvec.runs import folder
+from bayesvec.runs.begin import prior_arrays, prior_fingerprint
+from bayesvec.runs.chain import Work
+from bayesvec.runs.display import ChainProgress, announce_compiling, show, tell
+from bayesvec.runs.folder import Run
+from bayesvec.runs.outcome import POINT, add_seconds, check_extendable, kind_of
+from bayesvec.runs.room import check_room
+from bayesvec.runs.settings import Settings, method_options
 
 if TYPE_CHECKING:
     from bayesvec.posterior import Posterior

@@ -20,9 +20,9 @@ from bayesvec.convergence import ess_bulk
 from bayesvec.counts import PairCounts
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimate import LEVEL, plain, tails
-from bayesvec.outcome import APPROXIMATION, POINT, SWEEPS, WHOLE_CHAINS, kind_of
 from bayesvec.parallel import default_threads
 from bayesvec.priors import Prior, spherical
+from bayesvec.runs.outcome import APPROXIMATION, POINT, SWEEPS, WHOLE_CHAINS, kind_of
 
 Float32 = npt.NDArray[np.float32]
 
@@ -195,7 +195,7 @@ def calibrate(
         Told how many worlds are done; may raise to stop.
     """
     from bayesvec.run import find_method
-    from bayesvec.settings import method_options
+    from bayesvec.runs.settings import method_options
 
     module = find_method(method)
     kind = kind_of(module)

@@ -46,7 +46,7 @@ def calibrate(
     _check_free(out)
     from bayesvec.progress import progress
     from bayesvec.run import find_method
-    from bayesvec.settings import read_options
+    from bayesvec.runs.settings import read_options
     from bayesvec.trials import calibrate as put_to_test
 
     given: dict[str, Any] = {

@@ -138,8 +138,9 @@ def _run(
     """Begin a run or go on with one; return it with the seconds it took."""
     from time import perf_counter
 
-    from bayesvec import folder, run
-    from bayesvec.settings import read_options
+    from bayesvec import run
+    from bayesvec.runs import folder
+    from bayesvec.runs.settings import read_options
 
     common: dict[str, Any] = {"threads": data.threads, "progress": data.show}
     began = perf_counter()
@@ -182,7 +183,7 @@ def _rows_or_rule(anchors: str) -> str | list[int]:
 
 
 def _summary(posterior: "Posterior", seconds: float, *, as_json: bool) -> None:
-    from bayesvec.display import clock
+    from bayesvec.runs.display import clock
 
     there, verdict = posterior.draws, posterior.check()
     if as_json:

@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from bayesvec import files
 from bayesvec.counts import PairCounts
-from bayesvec.display import tell
-from bayesvec.folder import Run
 from bayesvec.identify import AnchorChoice, Anchors, choose_anchors
 from bayesvec.kernels import rng
-from bayesvec.outcome import write_outcome
 from bayesvec.priors import Prior, RowPrior, spherical
 from bayesvec.progress import progress
+from bayesvec.runs.display import tell
+from bayesvec.runs.folder import Run
+from bayesvec.runs.outcome import write_outcome
 
 START_ITERATIONS = 100  # of the MAP, enough for a start
 ANCHOR_ITERATIONS = 5000  # until it has converged

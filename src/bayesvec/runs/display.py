@@ -14,7 +14,7 @@ from numba.core import event
 
 from bayesvec.convergence import FEWEST_DRAWS, ess_bulk, rhat
 from bayesvec.draws import open_draws
-from bayesvec.settings import Settings
+from bayesvec.runs.settings import Settings
 
 DIAGNOSE_SECONDS = 2.0
 DIAGNOSE_SHARE = 50.0  # judging the draws so far takes a fiftieth of the time at the most

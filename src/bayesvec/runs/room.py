@@ -4,8 +4,8 @@ import os
 
 from bayesvec.counts import PairCounts
 from bayesvec.errors import OptionError
-from bayesvec.settings import Settings
-from bayesvec.zarr3 import MOST_DRAWS, SHARD_BYTES
+from bayesvec.runs.settings import Settings
+from bayesvec.runs.zarr3 import MOST_DRAWS, SHARD_BYTES
 
 MAP_VECTORS = 30  # of float64, which L-BFGS holds: ten pairs of steps and what it works with
 

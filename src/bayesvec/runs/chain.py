@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec import files, folder
-from bayesvec.begin import find_approximation, find_begin, jittered, load_prior
+from bayesvec import files
 from bayesvec.counts import PairCounts
-from bayesvec.display import ChainProgress
 from bayesvec.draws import read_mark
-from bayesvec.folder import Run
 from bayesvec.identify import Anchors, Reference, align, settle_reference
 from bayesvec.parallel import Threads
-from bayesvec.recorder import ChainRecorder
+from bayesvec.runs import folder
+from bayesvec.runs.begin import find_approximation, find_begin, jittered, load_prior
+from bayesvec.runs.display import ChainProgress
+from bayesvec.runs.folder import Run
+from bayesvec.runs.recorder import ChainRecorder
 
 REFERENCE_STATES = 16
 REFERENCE_BYTES = 256 << 20  # held at the most while the reference is settled

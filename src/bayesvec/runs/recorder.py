@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec import draws as layout
-from bayesvec import files, zarr3
+from bayesvec import files
 from bayesvec.draws import SIDES, STAT_NAMES, Mark
 from bayesvec.errors import RunError
+from bayesvec.runs import zarr3
 
 STAT_DRAWS = 1000  # draws of a statistic in one file
 

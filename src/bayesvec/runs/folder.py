@@ -20,11 +20,12 @@ import numpy.typing as npt
 
 import bayesvec
 from bayesvec import draws as layout
-from bayesvec import files, recorder
+from bayesvec import files
 from bayesvec.counts import PairCounts
 from bayesvec.errors import RunError
 from bayesvec.kernels import rng
-from bayesvec.settings import Settings, differences
+from bayesvec.runs import recorder
+from bayesvec.runs.settings import Settings, differences
 
 Float32 = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int64]
