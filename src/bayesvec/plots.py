@@ -16,7 +16,8 @@ from bayesvec.estimate import LEVEL, Estimate, Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesvec.posterior import Neighbor, Posterior
+    from bayesvec.posterior import Posterior
+    from bayesvec.questions.neighbors import Neighbor
     from bayesvec.trials import Calibration
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

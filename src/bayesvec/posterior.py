@@ -1,15 +1,15 @@
 """The posterior of an embedding, and the questions users ask of it, each answered with an interval."""
 
-import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from bayesvec.errors import OptionError, RunError
-from bayesvec.estimate import LEVEL, Estimate, Table, tails
+from bayesvec.estimate import LEVEL, Estimate, Table
 from bayesvec.lazy import LazyArray
 from bayesvec.names import Names
 
@@ -19,18 +19,12 @@ if TYPE_CHECKING:
     from bayesvec.diagnostics import Score
     from bayesvec.draws import Draws
     from bayesvec.mode import MapEstimate
+    from bayesvec.questions.analogies import Answer
+    from bayesvec.questions.neighbors import Neighbor
+    from bayesvec.questions.test_sets import Judged
+    from bayesvec.questions.uncertainty import Uncertainty
 
-
-class Neighbor(NamedTuple):
-    """A neighbour of a word."""
-
-    word: str
-    mean: float  # of the cosine
-    low: float
-    high: float
-    probability: float  # of being among the n nearest
-    rhat: float
-    ess: float
+Rows = npt.NDArray[np.int64]
 
 
 class Posterior:
@@ -86,12 +80,47 @@ class Posterior:
             f"{draws:,} draws from each of {chains} chains in {self.path}>"
         )
 
-    @overload
-    def similarity(self, word: str, other: str) -> Estimate: ...
-    @overload
-    def similarity(self, word: str, other: list[str] | tuple[str, ...]) -> list[Estimate]: ...
+    @cached_property
+    def slices(self) -> tuple[str, ...]:
+        """The slices (groups, years) that a word can be asked ``at``; empty for a run without slices."""
+        return tuple(dict.fromkeys(self._draws.groups or ()))
 
-    def similarity(self, word: str, other: str | list[str] | tuple[str, ...]) -> Estimate | list[Estimate]:
+    def rows(self, words: Iterable[str], *, at: str | None = None) -> Rows:
+        """Return the row of each word in rho; raise an `UnknownWordError` with the closest names.
+
+        Parameters
+        ----------
+        words : iterable of str
+            Words.
+        at : str, optional
+            The slice whose words are meant: ``tax`` at ``D`` is the row ``tax@D``.
+        """
+        if isinstance(words, str):
+            raise OptionError(f"{words!r} is one text; give a list of words")
+        named = list(words) if at is None else [self._at(word, at) for word in words]
+        if not named:
+            raise OptionError("the list of words is empty; give at least one word")
+        return np.array([self._words.row(word) for word in named], dtype=np.int64)
+
+    def _at(self, word: str, at: str) -> str:
+        slices = self.slices
+        if not slices:
+            raise OptionError(f"{self.path} has no slices, so a word cannot be asked for at {at!r}")
+        if at not in slices:
+            known = f"there are {', '.join(slices[:20])}{' ...' if len(slices) > 20 else ''}"
+            raise OptionError(f"there is no slice {at!r}; {known}")
+        return f"{word}@{at}"
+
+    @overload
+    def similarity(self, word: str, other: str, *, at: str | None = None) -> Estimate: ...
+    @overload
+    def similarity(
+        self, word: str, other: list[str] | tuple[str, ...], *, at: str | None = None
+    ) -> list[Estimate]: ...
+
+    def similarity(
+        self, word: str, other: str | list[str] | tuple[str, ...], *, at: str | None = None
+    ) -> Estimate | list[Estimate]:
         """Return the cosine between two words, or between one word and each of several.
 
         Parameters
@@ -100,43 +129,65 @@ class Posterior:
             A word.
         other : str or list of str
             Another word, or a list of them.
+        at : str, optional
+            The slice whose words are meant, in a run over groups or time.
 
         Returns
         -------
         Estimate or list of Estimate
         """
         if isinstance(other, str):
-            return self.similarities([(word, other)])[0]
-        return self.similarities([(word, each) for each in other])
+            return self.similarities([(word, other)], at=at)[0]
+        return self.similarities([(word, each) for each in other], at=at)
 
-    def similarities(self, pairs: Iterable[tuple[str, str]]) -> list[Estimate]:
+    def similarities(self, pairs: Iterable[tuple[str, str]], *, at: str | None = None) -> list[Estimate]:
         """Return the cosine of each pair of words.
 
         Parameters
         ----------
         pairs : iterable of (str, str)
             Pairs of different words.
+        at : str, optional
+            The slice whose words are meant.
         """
         from bayesvec.streams import cosines
 
-        wanted = _checked_pairs(pairs)
-        for one, other in wanted:
-            if one == other:
-                raise OptionError(f"a similarity needs two different words; got {one!r} twice")
-        rows = np.array([[self._words.row(word) for word in pair] for pair in wanted], dtype=np.int64)
-        values = cosines(self._draws, rows[:, 0], rows[:, 1])
-        labels = [f"cosine({one}, {other})" for one, other in wanted]
-        return [Estimate(values[:, :, i], label, self.path) for i, label in enumerate(labels)]
+        wanted, rows = self._pair_rows(pairs, "similarity", at)
+        return self.estimates("cosine", wanted, cosines(self._draws, *rows.T), at)
+
+    def distance(self, word: str, other: str, *, at: str | None = None) -> Estimate:
+        """Return the Euclidean distance between the vectors of two words."""
+        return self.distances([(word, other)], at=at)[0]
+
+    def distances(self, pairs: Iterable[tuple[str, str]], *, at: str | None = None) -> list[Estimate]:
+        """Return the Euclidean distance between the vectors of each pair of words."""
+        from bayesvec.streams import distances
+
+        wanted, rows = self._pair_rows(pairs, "distance", at)
+        return self.estimates("distance", wanted, distances(self._draws, *rows.T), at)
+
+    def norms(self, words: Iterable[str], *, at: str | None = None) -> list[Estimate]:
+        """Return the length of the vector of each word."""
+        from bayesvec.streams import norms
+
+        wanted = list(words)
+        return self.estimates(
+            "norm", [(word,) for word in wanted], norms(self._draws, self.rows(words, at=at)), at
+        )
 
     @overload
-    def cooccurrence(self, word: str, context: str) -> Estimate: ...
+    def cooccurrence(self, word: str, context: str, *, at: str | None = None) -> Estimate: ...
     @overload
-    def cooccurrence(self, word: str, context: list[str] | tuple[str, ...]) -> list[Estimate]: ...
+    def cooccurrence(
+        self, word: str, context: list[str] | tuple[str, ...], *, at: str | None = None
+    ) -> list[Estimate]: ...
 
     def cooccurrence(
-        self, word: str, context: str | list[str] | tuple[str, ...]
+        self, word: str, context: str | list[str] | tuple[str, ...], *, at: str | None = None
     ) -> Estimate | list[Estimate]:
         r"""Return the probability :math:`s(\rho_w^\top \alpha_v)` that a pair is a positive sample.
+
+        The mean of the estimate is the predictive probability, for pairs that were never seen too.
 
         Parameters
         ----------
@@ -144,21 +195,25 @@ class Posterior:
             A word.
         context : str or list of str
             A context, or a list of them; it may be the word itself.
+        at : str, optional
+            The slice whose word is meant; contexts are shared by all slices.
         """
+        if isinstance(context, str):
+            return self.cooccurrences([(word, context)], at=at)[0]
+        return self.cooccurrences([(word, each) for each in context], at=at)
+
+    def cooccurrences(self, pairs: Iterable[tuple[str, str]], *, at: str | None = None) -> list[Estimate]:
+        """Return the probability that each pair of a word and a context is a positive sample."""
         from bayesvec.streams import probabilities
 
-        wanted = [context] if isinstance(context, str) else list(context)
-        pairs = _checked_pairs((word, each) for each in wanted)
-        words = np.array([self._words.row(one) for one, _ in pairs], dtype=np.int64)
-        contexts = np.array([self._contexts.row(other) for _, other in pairs], dtype=np.int64)
-        values = probabilities(self._draws, words, contexts)
-        estimates = [
-            Estimate(values[:, :, i], f"cooccurrence({word}, {each})", self.path)
-            for i, each in enumerate(wanted)
-        ]
-        return estimates[0] if isinstance(context, str) else estimates
+        wanted = _checked_pairs(pairs)
+        words = self.rows([one for one, _ in wanted], at=at)
+        contexts = np.array([self._contexts.row(other) for _, other in wanted], dtype=np.int64)
+        return self.estimates("cooccurrence", wanted, probabilities(self._draws, words, contexts), at)
 
-    def neighbors(self, word: str, n: int = 10, *, level: float = LEVEL) -> Table[Neighbor]:
+    def neighbors(
+        self, word: str, n: int = 10, *, at: str | None = None, level: float = LEVEL
+    ) -> Table["Neighbor"]:
         """Return the nearest words by posterior mean cosine, each with how sure that is.
 
         Parameters
@@ -167,6 +222,8 @@ class Posterior:
             A word.
         n : int, optional
             How many neighbours.
+        at : str, optional
+            The slice whose words are meant; neighbours are then looked for in that slice.
         level : float, optional
             Probability that each cosine's interval holds.
 
@@ -176,26 +233,115 @@ class Posterior:
             The nearest first. ``probability`` is the share of draws in which the word is among the ``n``
             nearest, that is, fewer than ``n`` words are strictly nearer.
         """
-        from bayesvec.streams import nearest
+        from bayesvec.questions.neighbors import neighbors
 
-        row = self._words.row(word)
-        tails(level)
-        others = len(self.words) - 1
-        if not 1 <= n <= others:
-            raise OptionError(
-                f"n is {n}; {word!r} has {others} other words, so it must be from 1 to {others}"
-            )
-        rows, probability = nearest(self._draws, row, n)
-        found = [self.words[i] for i in rows]
-        neighbors = [
-            Neighbor(other, cosine.mean, *cosine.interval(level), float(share), cosine.rhat, cosine.ess)
-            for other, cosine, share in zip(found, self.similarity(word, found), probability, strict=True)
-        ]
-        told = f"cosine, {100 * level:g}% interval, P(in the top {n})"
-        if self._draws.num_chains * self._draws.num_draws == 1:  # one point says nothing of how sure it is
-            neighbors = [neighbor._replace(probability=math.nan) for neighbor in neighbors]
-            told = "cosine of one point, which has no interval"
-        return Table(neighbors, title=f"The {n} nearest neighbours of {word}: {told}")
+        return neighbors(self, word, n, at=at, level=level)
+
+    def ranks(self, word: str, others: Iterable[str], *, at: str | None = None) -> list[Estimate]:
+        """Return the rank of each of ``others`` among the neighbours of a word: 1 is the nearest.
+
+        ``1 - estimate.probability_above(n)`` is the probability of being among the n nearest.
+        """
+        from bayesvec.questions.neighbors import ranked
+
+        return ranked(self, word, others, at=at)
+
+    def analogy(
+        self, a: str, b: str, c: str, n: int = 10, *, at: str | None = None, level: float = LEVEL
+    ) -> Table["Answer"]:
+        """Answer a : b :: c : ? with the probability of each answer.
+
+        An answer of a draw is the word nearest to b - a + c, of unit vectors, that is not a, b or c.
+
+        Parameters
+        ----------
+        a, b, c : str
+            The question, such as man : king :: woman.
+        n : int, optional
+            How many answers, the most probable first.
+        at : str, optional
+            The slice whose words are meant.
+        level : float, optional
+            Probability of the intervals of the cosines.
+        """
+        from bayesvec.questions.analogies import analogy
+
+        return analogy(self, (a, b, c), n, at=at, level=level)
+
+    def projection(
+        self, words: Iterable[str], axis: Iterable[tuple[str, str]], *, at: str | None = None
+    ) -> list[Estimate]:
+        """Return where each word lies on an axis built from pairs of words.
+
+        Parameters
+        ----------
+        words : iterable of str
+            The words to place.
+        axis : iterable of (str, str)
+            The pairs; positive is towards their first words. The axis of a draw is the mean difference of
+            the unit vectors of the pairs, and the position of a word its cosine with that.
+        at : str, optional
+            The slice whose words are meant.
+        """
+        from bayesvec.questions.axes import projection
+
+        return projection(self, words, axis, at=at)
+
+    def association(
+        self, x: list[str], y: list[str], a: list[str], b: list[str], *, at: str | None = None
+    ) -> Estimate:
+        """Return the WEAT effect size: how much more words ``x`` than ``y`` go with ``a`` rather than ``b``.
+
+        The posterior of the effect takes the place of the permutation test (Caliskan et al. 2017).
+
+        Parameters
+        ----------
+        x, y : list of str
+            Target words, such as flowers and insects.
+        a, b : list of str
+            Attribute words, such as pleasant and unpleasant ones.
+        at : str, optional
+            The slice whose words are meant.
+        """
+        from bayesvec.questions.associations import association
+
+        return association(self, x, y, a, b, at=at)
+
+    def negative_share(
+        self, targets: list[str], positive: list[str], negative: list[str], *, at: str | None = None
+    ) -> list[Estimate]:
+        """Return how unevenly a classifier of positive and negative words judges targets (RNSB).
+
+        The first estimate is the divergence from even judgement (Sweeney & Najafian 2019), 0 if all are judged
+        alike; then comes the share of each target in the negative judgement, which would be 1 over their number.
+        """
+        from bayesvec.questions.associations import negative_share
+
+        return negative_share(self, targets, positive, negative, at=at)
+
+    def uncertainty(
+        self, words: Iterable[str] | None = None, n: int = 20, *, by: str = "excess"
+    ) -> Table["Uncertainty"]:
+        """Return the most uncertain words: the spread of their vectors, beside what is usual for their count.
+
+        Parameters
+        ----------
+        words : iterable of str, optional
+            The words to tell about; without them the ``n`` most uncertain of all.
+        n : int, optional
+            How many, if no words are given.
+        by : {"excess", "spread"}, optional
+            Order by the spread over that of words seen about as often, or by the spread alone.
+
+        Returns
+        -------
+        Table of Uncertainty
+            ``spread`` is the share of the vector's length that is noise: 0 if it is known exactly, 1 if
+            nothing is known of its direction.
+        """
+        from bayesvec.questions.uncertainty import uncertain_words
+
+        return uncertain_words(self, words, n, by=by)
 
     def check(self, *, pairs: int = 100, seed: int = 0, parameters: bool = False) -> "Check":
         """Say whether the run is long enough, by R-hat and ESS of quantities that no rotation changes.
@@ -233,6 +379,35 @@ class Posterior:
             return score(self._draws, holdout, at=(map.rho, map.alpha), progress=progress)
         return score(self._draws, holdout, map=None if map is None else map.draws, progress=progress)
 
+    def judge(self, path: str | PathLike[str]) -> "Judged":
+        """Return Spearman's correlation of the cosines with human judgements, with its posterior interval.
+
+        Parameters
+        ----------
+        path : path
+            Lines of word, word, score, such as WordSim-353, SimLex-999 or MEN.
+        """
+        from bayesvec.questions.test_sets import judge
+
+        return judge(self, path)
+
+    def analogy_accuracy(self, path: str | PathLike[str]) -> "list[Judged]":
+        """Return the share of analogies of a test set that are right, with its posterior interval.
+
+        Parameters
+        ----------
+        path : path
+            Lines of four words, in sections headed by ``: name``, such as Google's ``questions-words.txt``.
+
+        Returns
+        -------
+        list of Judged
+            Of all questions first, then of each section.
+        """
+        from bayesvec.questions.test_sets import analogy_accuracy
+
+        return analogy_accuracy(self, path)
+
     def mean_vectors(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Return the posterior means of rho and alpha, (word, K) and (context, K)."""
         return self._draws.mean("rho"), self._draws.mean("alpha")
@@ -240,6 +415,39 @@ class Posterior:
     def to_datatree(self) -> Any:
         """Return the run as an xarray DataTree in ArviZ's layout."""
         return self._draws.to_datatree()
+
+    def _pair_rows(
+        self, pairs: Iterable[tuple[str, str]], what: str, at: str | None
+    ) -> tuple[list[tuple[str, str]], Rows]:
+        wanted = _checked_pairs(pairs)
+        for one, other in wanted:
+            if one == other:
+                raise OptionError(f"a {what} needs two different words; got {one!r} twice")
+        return wanted, self.rows([word for pair in wanted for word in pair], at=at).reshape(-1, 2)
+
+    def estimates(
+        self, kind: str, words: Sequence[Sequence[str]], values: np.ndarray[Any, Any], at: str | None = None
+    ) -> list[Estimate]:
+        """Return one estimate for each of ``words``, from values (chain, draw, M), labelled by kind and words."""
+        from bayesvec.questions.terms import label
+
+        return [Estimate(values[:, :, i], label(kind, each, at), self.path) for i, each in enumerate(words)]
+
+    def slice_rows(self, at: str | None) -> Rows | None:
+        """Return the rows of a slice, None (all rows) if none is asked for."""
+        if at is None:
+            return None
+        return np.flatnonzero(np.array(self._draws.groups) == at)
+
+    def bare_name(self, row: int, at: str | None) -> str:
+        """Return the name of a row, without its slice if that was asked for."""
+        name = self.words[row]
+        return name if at is None else name.removesuffix(f"@{at}")
+
+    @property
+    def is_point(self) -> bool:
+        """Whether there is a single draw, which says nothing of how sure it is."""
+        return self._draws.num_chains * self._draws.num_draws == 1
 
 
 def open_posterior(path: str | PathLike[str]) -> Posterior:

@@ -6,7 +6,19 @@ from typing import Any
 import typer
 
 # each of these adds its commands to the application
-from bayesvec.cli import calibrate, compare, count, demo, fit, plot, questions, simulate, split  # noqa: F401
+from bayesvec.cli import (  # noqa: F401
+    axes,
+    calibrate,
+    check,
+    compare,
+    count,
+    demo,
+    fit,
+    plot,
+    questions,
+    simulate,
+    split,
+)
 from bayesvec.cli.app import app
 from bayesvec.errors import BayesvecError
 

@@ -1,147 +1,158 @@
-"""`bayesvec similarity`, `cooccurrence`, `neighbors`, `check` and `score`: questions to a run."""
+"""`bayesvec similarity`, `distance`, `norm`, `cooccurrence`, `neighbors`, `ranks` and `uncertain`."""
 
-import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import typer
 
+from bayesvec.cli.answers import (
+    AT,
+    FILE,
+    JSON,
+    LEVEL,
+    RUN,
+    WORD,
+    print_answer,
+    print_estimates,
+    print_json,
+    read_pairs,
+)
 from bayesvec.cli.app import app
+from bayesvec.errors import OptionError
 
-if TYPE_CHECKING:
-    from bayesvec.check import Check
-    from bayesvec.estimate import Estimate
-
-RUN = typer.Argument(..., metavar="RUN", help="The folder of a run.")
-JSON = typer.Option(False, "--json", help="Print the answer as JSON.")
-LEVEL = typer.Option(0.9, help="Probability of the intervals.")
+WORDS = typer.Argument(None, metavar="WORD...", help="A word and one or more to compare it with.")
 
 
 @app.command()
 def similarity(
     run: Path = RUN,
-    word: str = typer.Argument(..., metavar="WORD", help="A word."),
-    others: list[str] = typer.Argument(..., metavar="WORD...", help="One or more words to compare it with."),
+    words: list[str] = WORDS,
+    file: Path | None = FILE,
+    at: str | None = AT,
     level: float = LEVEL,
     as_json: bool = JSON,
 ) -> None:
-    """Give the cosine between a word and others, with its interval."""
+    """Give the cosine between a word and others, or of the pairs in a file, with its interval."""
     from bayesvec.posterior import open_posterior
 
-    _print_estimates(open_posterior(run).similarity(word, others), level, as_json=as_json)
+    pairs = _pairs(words, file, "words")
+    print_estimates(open_posterior(run).similarities(pairs, at=at), level, as_json=as_json)
+
+
+@app.command()
+def distance(
+    run: Path = RUN,
+    words: list[str] = WORDS,
+    file: Path | None = FILE,
+    at: str | None = AT,
+    level: float = LEVEL,
+    as_json: bool = JSON,
+) -> None:
+    """Give the Euclidean distance between a word's vector and others', with its interval."""
+    from bayesvec.posterior import open_posterior
+
+    pairs = _pairs(words, file, "words")
+    print_estimates(open_posterior(run).distances(pairs, at=at), level, as_json=as_json)
+
+
+@app.command()
+def norm(
+    run: Path = RUN,
+    words: list[str] = typer.Argument(..., metavar="WORD...", help="One or more words."),
+    at: str | None = AT,
+    level: float = LEVEL,
+    as_json: bool = JSON,
+) -> None:
+    """Give the length of the vectors of words, with its interval."""
+    from bayesvec.posterior import open_posterior
+
+    print_estimates(open_posterior(run).norms(words, at=at), level, as_json=as_json)
 
 
 @app.command()
 def cooccurrence(
     run: Path = RUN,
-    word: str = typer.Argument(..., metavar="WORD", help="A word."),
-    contexts: list[str] = typer.Argument(..., metavar="CONTEXT...", help="One or more contexts."),
+    words: list[str] = typer.Argument(None, metavar="WORD CONTEXT...", help="A word and its contexts."),
+    file: Path | None = FILE,
+    at: str | None = AT,
     level: float = LEVEL,
     as_json: bool = JSON,
 ) -> None:
-    """Give the probability that a word with a context is a positive sample, with its interval."""
+    """Give the probability that a word with a context, seen or not, is a positive sample."""
     from bayesvec.posterior import open_posterior
 
-    _print_estimates(open_posterior(run).cooccurrence(word, contexts), level, as_json=as_json)
+    pairs = _pairs(words, file, "contexts")
+    print_estimates(open_posterior(run).cooccurrences(pairs, at=at), level, as_json=as_json)
 
 
 @app.command()
 def neighbors(
     run: Path = RUN,
-    word: str = typer.Argument(..., metavar="WORD", help="A word."),
+    word: str = WORD,
     n: int = typer.Option(10, "-n", help="How many neighbours."),
+    at: str | None = AT,
     level: float = LEVEL,
     as_json: bool = JSON,
 ) -> None:
     """List the nearest words, each with its interval and its probability of being among the nearest."""
     from bayesvec.posterior import open_posterior
 
-    table = open_posterior(run).neighbors(word, n, level=level)
-    if as_json:
-        _print_json({"word": word, "n": n, "level": level, "neighbors": table.to_dict()})
-    else:
-        typer.echo(table.title)
-        _print_table(list(table.columns), table.texts(), plain=str(table))
+    table = open_posterior(run).neighbors(word, n, at=at, level=level)
+    print_answer(table, "neighbors", as_json=as_json, word=word, n=n, level=level)
 
 
 @app.command()
-def check(
+def ranks(
     run: Path = RUN,
-    parameters: bool = typer.Option(False, "--parameters", help="Look at coordinates of the vectors too."),
+    word: str = WORD,
+    others: list[str] = typer.Argument(..., metavar="OTHER...", help="Words to be ranked by nearness."),
+    n: int = typer.Option(10, "-n", help="Tell the probability of being among so many nearest."),
+    at: str | None = AT,
+    level: float = LEVEL,
     as_json: bool = JSON,
 ) -> None:
-    """Say whether a run is long enough; status 1 if it is not or cannot be known, with what to do."""
+    """Give the rank of words among the neighbours of a word: 1 is the nearest."""
     from bayesvec.posterior import open_posterior
 
-    result = open_posterior(run).check(parameters=parameters)
+    if n < 1:
+        raise OptionError(f"-n is {n}; it must be 1 or more")
+    estimates = open_posterior(run).ranks(word, others, at=at)
+    shares = [1.0 - estimate.probability_above(n) for estimate in estimates]
     if as_json:
-        _print_json(result.to_dict())
-    elif sys.stdout.isatty() and result.diagnoses:
-        typer.echo("\n".join(result.head()))
-        _print_table(*_check_cells(result), plain="")
-        typer.echo(result.verdict)
-    else:
-        typer.echo(str(result))
-    if not result.ok:
-        raise typer.Exit(1)
-
-
-@app.command()
-def score(
-    run: Path = RUN,
-    holdout: Path = typer.Option(..., metavar="COUNTS", help="Counts that were not fitted."),
-    mode: Path | None = typer.Option(None, "--map", metavar="RUN", help="A run of method map to score too."),
-    as_json: bool = JSON,
-    quiet: bool = typer.Option(False, "--quiet", help="Show no progress."),
-) -> None:
-    """Give the log likelihood of held-out counts, averaged over observations."""
-    from bayesvec.counts_store import open_counts
-    from bayesvec.posterior import open_posterior
-
-    point = None if mode is None else open_posterior(mode)
-    result = open_posterior(run).score(open_counts(holdout), map=point, progress=not quiet)
-    if as_json:
-        _print_json(result.to_dict())
-    else:
-        typer.echo(str(result))
-
-
-def _print_estimates(estimates: "list[Estimate]", level: float, *, as_json: bool) -> None:
-    if as_json:
-        _print_json([estimate.to_dict(level) for estimate in estimates])
-    else:
-        for estimate in estimates:
-            typer.echo(estimate.sentence(level))
-
-
-def _print_json(answer: Any) -> None:
-    typer.echo(json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=1))
-
-
-def _print_table(columns: list[str], cells: list[list[str]], *, plain: str) -> None:
-    """Print a table, with lines on a terminal and as plain aligned text elsewhere."""
-    if not sys.stdout.isatty():
-        typer.echo(plain)
+        print_json(
+            [
+                {**estimate.to_dict(level), "n": n, "probability": share}
+                for estimate, share in zip(estimates, shares, strict=True)
+            ]
+        )
         return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table()
-    for i, name in enumerate(columns):
-        table.add_column(name, justify="right" if i else "left")
-    for line in cells:
-        table.add_row(*map(Text, line))  # Text: a word in square brackets is not markup
-    Console().print(table)
+    for estimate, share in zip(estimates, shares, strict=True):
+        typer.echo(f"{estimate.sentence(level)}, P(in the top {n}) {share:.2f}")
 
 
-def _check_cells(result: "Check") -> tuple[list[str], list[list[str]]]:
-    columns = ["of", "R-hat", "worst", "ESS", "worst", "tail ESS", "worst", "worst of all"]
-    cells = []
-    for each in result.diagnoses:
-        rhats = [f"{value:.2f}" for value in (each.rhat_median, each.rhat)]
-        sizes = (each.ess_median, each.ess, each.ess_tail_median, each.ess_tail)
-        name = f"{each.count} {each.kind}" if each.count > 1 else each.kind
-        cells.append([name, *rhats, *(f"{value:.0f}" for value in sizes), each.worst])
-    return columns, cells
+@app.command()
+def uncertain(
+    run: Path = RUN,
+    words: list[str] = typer.Argument(
+        None, metavar="[WORD...]", help="Words; without any, the most uncertain."
+    ),
+    n: int = typer.Option(20, "-n", help="How many words, if none are given."),
+    by: str = typer.Option("excess", help="Order by excess (over what is usual for the count) or by spread."),
+    as_json: bool = JSON,
+) -> None:
+    """List the words whose vectors are the least certain, beside how often they were seen."""
+    from bayesvec.posterior import open_posterior
+
+    table = open_posterior(run).uncertainty(words or None, n, by=by)
+    print_answer(table, "words", as_json=as_json)
+
+
+def _pairs(words: list[str] | None, file: Path | None, what: str) -> list[tuple[str, str]]:
+    """Return the pairs that the command line asks for: one word with each of the others, or those of a file."""
+    given = words or []
+    if file is not None:
+        if given:
+            raise OptionError("give words or --file, not both")
+        return read_pairs(file)
+    if len(given) < 2:
+        raise OptionError(f"got {len(given)} words; give a word and one or more {what}, or --file with pairs")
+    return [(given[0], other) for other in given[1:]]

@@ -1,0 +1,60 @@
+"""Human judgements of similarity (WordSim, SimLex, MEN): the rank correlation with its posterior."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+
+from bayesvec.errors import InputError
+
+Float64 = npt.NDArray[np.float64]
+
+
+class Judgement(NamedTuple):
+    """Two words and how similar people find them."""
+
+    first: str
+    second: str
+    score: float
+
+
+def read_judgements(path: str | Path) -> Iterator[Judgement]:
+    """Read lines of word, word, score, between tabs, commas or spaces; a first line of titles is passed over."""
+    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
+        if not line.strip():
+            continue
+        parts = [part.strip() for part in _cut(line)]
+        try:
+            first, second, score = parts[0], parts[1], float(parts[2])
+        except (IndexError, ValueError):
+            if number == 1 and len(parts) >= 3:
+                continue
+            raise InputError(
+                f"{path}, line {number}: got {line.strip()!r}; a judgement is word, word, score"
+            ) from None
+        if not np.isfinite(score):
+            raise InputError(f"{path}, line {number}: the score is {score}; it must be a finite number")
+        yield Judgement(first, second, score)
+
+
+def _cut(line: str) -> list[str]:
+    for mark in ("\t", ",", ";"):
+        if mark in line:
+            return line.split(mark)
+    return line.split()
+
+
+def spearman(values: Float64, scores: Float64) -> Float64:
+    """Return Spearman's rank correlation of ``values`` (chain, draw, M) with ``scores`` (M,), (chain, draw).
+
+    Ties have the mean of their ranks.
+    """
+    one = rankdata(values, axis=-1)
+    other = rankdata(scores)
+    one -= one.mean(axis=-1, keepdims=True)
+    other -= other.mean()
+    lengths = np.sqrt(np.einsum("cdm,cdm->cd", one, one) * (other @ other))
+    return np.asarray(np.einsum("cdm,m->cd", one, other) / lengths)
