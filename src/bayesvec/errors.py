@@ -37,11 +37,15 @@ class UnknownWordError(BayesvecError, KeyError):
         The word asked for.
     closest : tuple of str
         The words of the model that are spelled most like it.
+    among : str, optional
+        What the model does not have it among.
     """
 
-    def __init__(self, word: str, closest: tuple[str, ...] = ()) -> None:
-        hint = f"; the closest are {', '.join(map(repr, closest))}" if closest else ""
-        super().__init__(f"{word!r} is not in the vocabulary{hint}")
+    def __init__(self, word: str, closest: tuple[str, ...] = (), *, among: str = "in the vocabulary") -> None:
+        hint = (
+            f"; the closest are {', '.join(map(repr, closest))}" if closest else "; none is spelled like it"
+        )
+        super().__init__(f"{word!r} is not {among}{hint}")
         self.word = word
         self.closest = closest
 

@@ -16,10 +16,13 @@ class Names:
     ----------
     names : tuple of str
         One for each row, all different.
+    among : str, optional
+        How the error about an unknown name says what it was looked for among.
     """
 
-    def __init__(self, names: tuple[str, ...]) -> None:
+    def __init__(self, names: tuple[str, ...], *, among: str = "in the vocabulary") -> None:
         self.names = names
+        self.among = among
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -31,7 +34,7 @@ class Names:
             raise OptionError(f"{name!r} is not a word; words are given as text")
         row = self._rows.get(name)
         if row is None:
-            raise UnknownWordError(name, closest(name, self.names))
+            raise UnknownWordError(name, closest(name, self.names), among=self.among)
         return row
 
     def __contains__(self, name: object) -> bool:

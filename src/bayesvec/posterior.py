@@ -41,7 +41,7 @@ class Posterior:
     def __init__(self, draws: "Draws") -> None:
         self._draws = draws
         self._words = Names(tuple(draws.words))
-        self._contexts = Names(tuple(draws.contexts))
+        self._contexts = Names(tuple(draws.contexts), among="among the contexts")
 
     @property
     def words(self) -> tuple[str, ...]:

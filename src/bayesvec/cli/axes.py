@@ -71,6 +71,10 @@ def associate(
 
     if bool(targets) == bool(x or y):
         raise OptionError("give --x and --y (WEAT) or --targets (RNSB)")
+    if not targets and not (x and y):
+        raise OptionError(
+            f"got {'--x' if x else '--y'} only; WEAT compares two sets of target words, --x and --y"
+        )
     posterior, good, bad = open_posterior(run), split_words(a), split_words(b)
     if targets:
         judged = posterior.negative_share(split_words(targets), good, bad, at=at)
