@@ -162,7 +162,7 @@ class _Climb:
         self.theta, self.scale = theta, _guessed_scale(self.model, theta.shape[1])
         self._stage(min(FIRST_STAGE, max_iterations))
         if self.iterations < max_iterations:
-            self.scale = _measured_scale(self.model, self.theta)
+            self.scale = measured_scale(self.model, self.theta)
             self._stage(max_iterations - self.iterations)
 
     def _stage(self, max_iterations: int) -> None:
@@ -280,7 +280,7 @@ def _guessed_scale(model: Model, dim: int) -> Float64:
     return scale[:, None]
 
 
-def _measured_scale(model: Model, theta: Float64) -> Float64:
+def measured_scale(model: Model, theta: Float64) -> Float64:
     """One over the square root of each row's curvature at ``theta``, averaged over its axes."""
     rho, alpha = _sides(model, theta)
     counts, weight = model.counts, model.curvature(rho, alpha).weight

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import FrameType, ModuleType
@@ -34,10 +35,12 @@ from bayesvec.runs.folder import Run
 from bayesvec.runs.outcome import POINT, add_seconds, check_extendable, kind_of
 from bayesvec.runs.room import check_room
 from bayesvec.runs.settings import Settings, method_options
+from bayesvec.runs.start import check_start, is_given, read_start, said_of, start_name, wanted_name
 
 if TYPE_CHECKING:
     from bayesvec.posterior import Posterior
     from bayesvec.priors import Prior
+    from bayesvec.vectors import Vectors
 
 METHODS = {
     name: f"bayesvec.samplers.{name}" for name in ("gibbs", "nuts", "map", "mfvi", "blockvi", "laplace")
@@ -62,7 +65,7 @@ def fit(
     out: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     progress: bool = True,
-    init: str = "map",
+    init: "str | os.PathLike[str] | Vectors | Posterior | Any" = "map",
     prior: "Prior | None" = None,
     anchors: str | Sequence[int] = "qr",
     thin: int = 1,
@@ -98,8 +101,11 @@ def fit(
         Threads in all; as many as there are processors if not given. The draws do not depend on it.
     progress : bool
         Show how far it is, on standard error.
-    init : {"map", "random"}
-        Begin near a short MAP, or at random.
+    init : {"map", "random"}, path, or vectors
+        Begin near a short MAP; at random; or near word vectors from elsewhere: a file of word2vec or GloVe,
+        gensim's KeyedVectors, a run or a Posterior (see `bayesvec.vectors.read_vectors`), of length ``dim``.
+        Words without a vector there begin at random, contexts at their mode given the words. The axes of
+        the draws are not those of the vectors.
     prior : Prior, optional
         Another prior than the spherical one.
     anchors : {"qr", "last", "first", "random"} or sequence of int
@@ -147,6 +153,11 @@ def fit(
     if prior is not None:
         prior.rho.shift_rows(data.num_words, settings.dim)
         prior.alpha.shift_rows(data.num_contexts, settings.dim)
+    start = read_start(init, data, settings.dim) if is_given(init) else None
+    if start is not None:
+        settings = replace(settings, init=start_name(start))
+        if progress:
+            tell(said_of(start))
     path = folder.temporary_folder() if out is None else Path(out)
     if resume and folder.exists(path):
         return go_on(path, wanted=settings.as_dict(), counts=data, threads=threads, progress=progress)
@@ -158,6 +169,7 @@ def fit(
             data,
             stats=module.Info._fields,
             prior=None if prior is None else prior_arrays(prior),
+            start=start,
             most_draws=1 if kind_of(module) == POINT else None,
             force=force,
         )
@@ -192,13 +204,16 @@ def make_settings(
     module = find_method(method)
     if getattr(module, "POINT", False):  # an estimate, not a distribution: there is one draw to take
         others |= {"chains": 1, "draws": 1, "warmup": 0, "thin": 1}
+    sweeping = not hasattr(module, "approximate")
+    dim, init = others.get("dim", Settings.dim), others.get("init", Settings.init)
+    others["init"] = check_start(init, dim=dim, method=method, sweeping=sweeping)
     return Settings(
         method=method,
         anchors=anchors if isinstance(anchors, str) else list(anchors),
         prior_precision=prior_precision if prior is None else None,
         prior=None if prior is None else prior_fingerprint(prior),
         options=method_options(module, method, given),
-        sweeping=not hasattr(module, "approximate"),
+        sweeping=sweeping,
         **others,
     )
 
@@ -230,6 +245,8 @@ def go_on(
     with _clear_errors(Path(path)):
         run = folder.resume(Path(path))
         try:
+            if "init" in expected:
+                expected["init"] = wanted_name(expected["init"], run.load_counts(), run.settings.dim)
             run.check_settings(expected)
             if counts is not None:
                 run.check_counts(_counts(counts))

@@ -3,11 +3,12 @@
 import lzma
 import os
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -107,6 +108,23 @@ def read_vectors(source: Any, *, words: Collection[str] | None = None) -> Vector
     return Vectors(tuple(found.words[row] for row in rows), found.values[rows], found.source)
 
 
+def dim_of(source: Any) -> int | None:
+    """Return the length of the vectors in ``source`` from its beginning alone; None if that does not say."""
+    if not isinstance(source, str | os.PathLike):
+        return _read(source, None).dim
+    path = Path(source)
+    if path.is_dir():
+        from bayesvec.draws import read_manifest
+
+        return int(read_manifest(path)["settings"]["dim"])
+    with _opened(path) as stream:
+        if stream is None:
+            return None
+        from bayesvec.vectors_file import read_dim
+
+        return read_dim(str(path), stream)
+
+
 def none_of_them(source: str, count: int) -> InputError:
     """Return the error of vectors of other words than those asked for."""
     return InputError(f"{source} has none of the {count:,} words asked for; are they spelled alike?")
@@ -150,20 +168,29 @@ def _read_path(path: Path, words: Collection[str] | None) -> Vectors:
         from bayesvec.posterior import open_posterior
 
         return posterior_mean(open_posterior(path).draws)
-    try:
-        with path.open("rb") as handle:
-            if handle.peek(1)[:1] == _PICKLE:
-                return _read_pickle(path)
-            from bayesvec.text.sources import decompressed
-            from bayesvec.vectors_file import read_file
+    with _opened(path) as stream:
+        if stream is None:
+            return _read_pickle(path)
+        from bayesvec.vectors_file import read_file
 
-            found, values = read_file(str(path), decompressed(handle, path.suffix.lower()), words)
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path} cannot be read: {reason}; name a file of vectors", file=str(path)) from None
+        found, values = read_file(str(path), stream, words)
     if not found:
         raise none_of_them(str(path), len(words or ()))
     return Vectors(tuple(found), values, str(path))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes] | None]:
+    """Open a file, decompressed; None if it is a pickle."""
+    from bayesvec.text.sources import decompressed
+
+    try:
+        with path.open("rb") as handle:
+            pickled = handle.peek(1)[:1] == _PICKLE
+            yield None if pickled else decompressed(handle, path.suffix.lower())
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be read: {reason}; name a file of vectors", file=str(path)) from None
 
 
 def _read_pickle(path: Path) -> Vectors:

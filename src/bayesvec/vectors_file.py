@@ -85,17 +85,9 @@ class _Stream:
 def read_file(name: str, stream: IO[bytes], words: Collection[str] | None) -> tuple[list[str], Float32]:
     """Return the words of a file and their vectors, (word, K); with ``words``, of these only."""
     file = _Stream(name, stream)
-    first = file.next_line()
-    if first is None or not first.strip():
-        raise file.error("there is nothing; a file of vectors begins with their number and size, or with one")
-    count, dim = _sizes(first) or (None, 0)
+    first, count, dim = _begin(file)
     if count is None:
-        dim = _dim_of(first)
-        if not dim:
-            raise file.error(f"{_shown(first)} is not a word with numbers; give a file of word2vec or GloVe")
         entries = _text_entries(file, first, dim, None)
-    elif dim < 1 or count < 1:
-        raise file.error(f"{count} vectors of {dim} numbers are promised; there must be one at least")
     elif _is_text(file.peek(_WINDOW + 32 * dim), count, dim):
         first = file.next_line() or b""
         if _dim_of(first) != dim:
@@ -104,6 +96,27 @@ def read_file(name: str, stream: IO[bytes], words: Collection[str] | None) -> tu
     else:
         entries = _binary_entries(file, dim, count)
     return _gathered(file, entries, dim, None if words is None else set(words))
+
+
+def read_dim(name: str, stream: IO[bytes]) -> int:
+    """Return the length of the vectors of a file by its first line."""
+    return _begin(_Stream(name, stream))[2]
+
+
+def _begin(file: _Stream) -> tuple[bytes, int | None, int]:
+    """Read the first line; return it with the number of vectors, if it says it, and their length."""
+    first = file.next_line()
+    if first is None or not first.strip():
+        raise file.error("there is nothing; a file of vectors begins with their number and size, or with one")
+    sizes = _sizes(first)
+    if sizes is None:
+        dim = _dim_of(first)
+        if not dim:
+            raise file.error(f"{_shown(first)} is not a word with numbers; give a file of word2vec or GloVe")
+        return first, None, dim
+    if min(sizes) < 1:
+        raise file.error("{} vectors of {} numbers are promised; there must be one at least".format(*sizes))
+    return first, *sizes
 
 
 def _gathered(

@@ -44,7 +44,12 @@ def fit(
     anchors: str | None = typer.Option(
         None, help="For fixed: qr, last, first, random, or rows such as 3,7,12 (default: qr)."
     ),
-    init: str | None = typer.Option(None, help="Begin near a short MAP or at random (default: map)."),
+    init: str | None = typer.Option(
+        None,
+        metavar="map|random|VECTORS",
+        help="Begin near a short MAP, at random, or near vectors: a file of word2vec or GloVe, or a run "
+        "(default: map).",
+    ),
     store: str | None = typer.Option(None, help="Draws to keep: both, rho or summary (default: both)."),
     inner_steps: int | None = typer.Option(None, help="Polya-Gamma steps of a row a sweep (default: 1)."),
     restart: bool | None = typer.Option(

@@ -19,6 +19,7 @@ from bayesvec.progress import progress
 from bayesvec.runs.display import tell
 from bayesvec.runs.folder import Run
 from bayesvec.runs.outcome import write_outcome
+from bayesvec.runs.start import begin_at, is_given
 
 START_ITERATIONS = 100  # of the MAP, enough for a start
 ANCHOR_ITERATIONS = 5000  # until it has converged
@@ -58,6 +59,10 @@ def find_begin(
             arrays["map_scaled_gradient"] = np.asarray(found.scaled_gradient)
         if settings.init == "map" and np.any(found.rho) and np.any(found.alpha):
             arrays |= {"rho": found.rho, "alpha": found.alpha}
+    if is_given(settings.init):
+        start = files.read_arrays(run.state_file("start"))
+        mode = found if fixed else None
+        arrays |= begin_at(start, counts, prior, settings, mode=mode, threads=threads)
     files.write(path, files.array_parts(arrays))
     return _warned(arrays)
 

@@ -160,6 +160,7 @@ def create(
     *,
     stats: Sequence[str],
     prior: Mapping[str, npt.NDArray[Any]] | None = None,
+    start: Mapping[str, npt.NDArray[Any]] | None = None,
     most_draws: int | None = None,
     force: bool = False,
 ) -> Run:
@@ -177,6 +178,8 @@ def create(
         Numbers that the method tells of each sweep.
     prior : Mapping, optional
         The arrays of a prior that the settings only name.
+    start : Mapping, optional
+        The vectors to begin at, if they were given.
     most_draws : int, optional
         Draws of each chain, if there can never be more.
     force : bool
@@ -195,6 +198,8 @@ def create(
         recorder.create(new, manifest, names)
         if prior is not None:
             files.write(_state_file(new, "prior"), files.array_parts(prior))
+        if start is not None:
+            files.write(_state_file(new, "start"), files.array_parts(start))
         with recorder.set_aside(path) if force and exists(path) else contextlib.nullcontext():
             recorder.take_place(new, path)
     except BaseException:

@@ -12,9 +12,9 @@ from bayesvec.errors import OptionError
 
 CHOICES = {
     "identify": ("procrustes", "fixed", "none"),
-    "init": ("map", "random"),
     "store": ("both", "rho", "summary"),
 }
+INITS = ("map", "random")  # or "vectors" and a fingerprint of those that were given
 LEAST = {"dim": 1, "chains": 1, "draws": 1, "thin": 1, "warmup": 0, "seed": 0}
 ANCHORS = ("qr", "last", "first", "random")
 
@@ -62,6 +62,8 @@ class Settings:
                 raise OptionError(
                     f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}"
                 )
+        if self.init not in INITS and self.init.split(" ")[0] != "vectors":
+            raise OptionError(f"init is {self.init!r}; it must be {', '.join(INITS)} or vectors")
         if isinstance(self.anchors, str):
             if self.anchors not in ANCHORS:
                 raise OptionError(
