@@ -133,7 +133,7 @@ BAD = [
     (("similarity", "RUN", "king", "queen", "--level", "90"), "level is 90"),
     (("similarity", "NOWHERE", "king", "queen"), "is not a run folder"),
     (("similarity", "EMPTY", "king", "queen"), "has no manifest.json"),
-    (("cooccurrence", "RUN", "king", "zzz"), "'zzz' is not in the vocabulary"),
+    (("cooccurrence", "RUN", "king", "zzz"), "'zzz' is not among the contexts"),
     (("cooccurrence", "SHORT", "king", "c1"), "keeps no draws of alpha"),
     (("neighbors", "RUN", "kin"), "'king'"),
     (("neighbors", "RUN", "king", "-n", "0"), "n is 0"),

@@ -151,7 +151,7 @@ def _pairs(words: list[str] | None, file: Path | None, what: str) -> list[tuple[
     given = words or []
     if file is not None:
         if given:
-            raise OptionError("give words or --file, not both")
+            raise OptionError("got words and --file; give the words or a file of pairs, not both")
         return read_pairs(file)
     if len(given) < 2:
         raise OptionError(f"got {len(given)} words; give a word and one or more {what}, or --file with pairs")
