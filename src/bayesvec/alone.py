@@ -1,5 +1,7 @@
-"""One chain of a method in memory, without a run folder: for many small fits that nobody keeps."""
+"""A method on one set of counts in memory, without a run folder: for many small fits that nobody keeps."""
 
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -7,14 +9,95 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec.counts import PairCounts
-from bayesvec.identify import Anchors, choose_anchors
+from bayesvec.identify import AnchorChoice, Anchors, choose_anchors
 from bayesvec.mode import find_map
 from bayesvec.parallel import Threads
 from bayesvec.priors import Prior
 from bayesvec.runs.begin import ANCHOR_ITERATIONS, START_ITERATIONS, jittered
 from bayesvec.runs.outcome import SWEEPS, kind_of
+from bayesvec.samplers.state import State
 
 Float32 = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Alone:
+    """A method that is ready to draw; chains are those of such a run."""
+
+    module: ModuleType
+    problem: Any
+    begin: Mapping[str, npt.NDArray[Any]]  # the MAP that chains begin near; empty if at random
+    seed: int
+    approximation: Mapping[str, npt.NDArray[Any]] | None  # what a method that does not sweep has found
+
+    def states(self, chain: int, threads: Threads) -> Iterator[State]:
+        """Yield the state after each sweep of a chain, without end; warm-up is the caller's to leave out."""
+        start = jittered(self.begin, self.seed, chain) if self.begin else {}
+        state = self.module.start(self.problem, seed=self.seed, chain=chain, **start)
+        number = 0
+        while True:
+            number += 1
+            state, _ = self.module.sweep(
+                self.problem, state, seed=self.seed, chain=chain, number=number, threads=threads
+            )
+            yield state
+
+
+def prepare_alone(
+    module: ModuleType,
+    counts: PairCounts,
+    prior: Prior,
+    dim: int,
+    *,
+    options: Any,
+    draws: int,
+    warmup: int,
+    chains: int = 1,
+    anchors: AnchorChoice | None = None,
+    seed: int = 1,
+    threads: int = 1,
+    report: Callable[[str], None] = lambda text: None,
+) -> Alone:
+    """Do what comes before the draws: the MAP, the anchors, the long work of a method that does not sweep.
+
+    Parameters
+    ----------
+    module : ModuleType
+        The method, see `bayesvec.run`.
+    counts, prior, dim
+        The model.
+    options : Options
+        Of the method.
+    draws, warmup, chains : int
+        As in `fit`.
+    anchors : {"qr", "last", "first", "random"}, optional
+        Keep K context rows at their MAP, chosen like this (``identify="fixed"``); by default draws are free
+        and raw (``"none"``).
+    seed : int
+        Decides every random number.
+    threads : int
+        Threads; the result does not depend on it.
+    report : callable, optional
+        Told how far a method that does not sweep is; may raise to stop.
+    """
+    sweeping = kind_of(module) == SWEEPS
+    fixed, begin = _begin(counts, prior, dim, sweeping=sweeping, how=anchors, seed=seed, threads=threads)
+    given: dict[str, Any] = {"options": options, "anchors": fixed}
+    if not sweeping:
+        given["approximation"] = module.approximate(
+            counts,
+            prior,
+            dim,
+            **given,
+            seed=seed,
+            chains=chains,
+            draws=draws,
+            warmup=warmup,
+            threads=threads,
+            report=report,
+        )
+    problem = module.prepare(counts, prior, dim, **given)
+    return Alone(module, problem, begin, seed, given.get("approximation"))
 
 
 def draw_alone(
@@ -34,56 +117,51 @@ def draw_alone(
 
     Parameters
     ----------
-    module : ModuleType
-        The method, see `bayesvec.run`.
-    counts, prior, dim
-        The model.
-    options : Options
-        Of the method.
+    module, counts, prior, dim, options, seed
+        As in `prepare_alone`.
     draws, warmup, thin : int
         As in `fit`.
     fixed : bool
         Keep K context rows at their MAP (``identify="fixed"``); otherwise draws are raw (``"none"``).
-    seed : int
-        Decides every random number.
     """
-    sweeping = kind_of(module) == SWEEPS
-    anchors, start = _begin(counts, prior, dim, sweeping=sweeping, fixed=fixed, seed=seed)
-    given: dict[str, Any] = {"options": options, "anchors": anchors}
-    if not sweeping:
-        given["approximation"] = module.approximate(
-            counts,
-            prior,
-            dim,
-            **given,
-            seed=seed,
-            chains=1,
-            draws=draws * thin,
-            warmup=warmup,
-            threads=1,
-            report=lambda text: None,
-        )
-    problem = module.prepare(counts, prior, dim, **given)
-    state = module.start(problem, seed=seed, chain=0, **start)
-    first = warmup if sweeping else 0
+    alone = prepare_alone(
+        module,
+        counts,
+        prior,
+        dim,
+        options=options,
+        draws=draws * thin,
+        warmup=warmup,
+        anchors="qr" if fixed else None,
+        seed=seed,
+    )
+    first = warmup if kind_of(module) == SWEEPS else 0
     kept = []
     with Threads(1) as threads:
-        for number in range(1, first + draws * thin + 1):
-            state, _ = module.sweep(problem, state, seed=seed, chain=0, number=number, threads=threads)
+        for number, state in enumerate(alone.states(0, threads), start=1):
             if number > first and (number - first) % thin == 0:
                 kept.append(state)
+            if len(kept) == draws:
+                break
     return np.array([state.rho for state in kept]), np.array([state.alpha for state in kept])
 
 
 def _begin(
-    counts: PairCounts, prior: Prior, dim: int, *, sweeping: bool, fixed: bool, seed: int
+    counts: PairCounts,
+    prior: Prior,
+    dim: int,
+    *,
+    sweeping: bool,
+    how: AnchorChoice | None,
+    seed: int,
+    threads: int,
 ) -> tuple[Anchors | None, dict[str, npt.NDArray[Any]]]:
-    """Return the anchors and the start of the chain, as `begin.find_begin` and `chain.Work` have them."""
-    if not (sweeping or fixed):
+    """Return the anchors and the MAP that chains begin near, as `begin.find_begin` and `chain.Work` have them."""
+    if not sweeping and how is None:
         return None, {}
-    iterations = ANCHOR_ITERATIONS if fixed else START_ITERATIONS
-    found = find_map(counts, prior, dim, seed=seed, max_iterations=iterations, threads=1)
-    anchors = choose_anchors(found.alpha, seed=seed) if fixed else None
+    iterations = START_ITERATIONS if how is None else ANCHOR_ITERATIONS
+    found = find_map(counts, prior, dim, seed=seed, max_iterations=iterations, threads=threads)
+    anchors = None if how is None else choose_anchors(found.alpha, how, seed=seed)
     if not sweeping or found.is_zero:
         return anchors, {}
-    return anchors, jittered({"rho": found.rho, "alpha": found.alpha}, seed, 0)
+    return anchors, {"rho": found.rho, "alpha": found.alpha}
