@@ -1,0 +1,139 @@
+"""Distance from the truth over the amount of data: the paper's figure of RMSE_co, uniform and Zipf."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bayesvec.experiments import simulated
+from bayesvec.experiments.cells import Cell, Results
+from bayesvec.experiments.markdown import NOT_RUN, grid, mean, number, paragraphs, size
+from bayesvec.experiments.simulated import POOL, VERSION, run
+from bayesvec.experiments.ways import WAYS
+
+__all__ = ["NAME", "NOTE", "PAPER", "POOL", "SHOWS", "VERSION", "cells", "figures", "run", "table"]
+
+NAME = "convergence"
+SHOWS = "Figure 2 (fig:sim_K5_V100_rmse_loglog)"
+NOTE = """\
+RMSE_co, the root mean squared error of the co-occurrence probabilities of all pairs, for K = 5 and V = 100,
+averaged over ten worlds (two in the quick size); the prior precision is K. The paper prints the figure without
+numbers, and says of it that the slope is close to -0.5 for HMC, MAP and Gibbs, not for MFVI, and that MAP is
+behind where data are few. "Mean vectors" is the paper's estimate: the posterior mean of the vectors, put into
+the model (each of our free draws is turned to one reference first; those of Algorithm 1 have the last K
+contexts fixed). "Mean probabilities" is the posterior mean of the probabilities themselves, which needs no
+identification and is what minimises the squared error on average. The slope is over N from 50,000 on (from
+20,000 on in the quick size)."""
+
+# What the paper says of the slope of log RMSE_co over log N (numbers only in words).
+PAPER = {"slope": "close to -0.5 (HMC, MAP, Gibbs), not MFVI"}
+
+WAYS_SHOWN = ("gibbs", "nuts", "mfvi-stan", "mfvi", "map", "paper")
+LARGE = 50_000  # from here on the slope is measured
+LARGE_QUICK = 20_000
+_ESTIMATES = (("rmse_plugin", "mean vectors"), ("rmse_probability", "mean probabilities"))
+
+
+def cells(quick: bool) -> list[Cell]:
+    """Return the cells of the study with K = 5 and V = 100."""
+    return [
+        cell
+        for cell in simulated.cells(quick)
+        if (cell.settings["dim"], cell.settings["vocab"]) == (5, 100)
+        and cell.settings["method"] in WAYS_SHOWN
+    ]
+
+
+def find_slope(sizes: list[int], errors: list[float | None], least: int) -> float | None:
+    """Return the slope of log error over log N by least squares, from ``least`` on; None of fewer than two."""
+    points = [(n, e) for n, e in zip(sizes, errors, strict=True) if e is not None and n >= least]
+    if len(points) < 2:
+        return None
+    x, y = np.log(np.array(points, dtype=np.float64)).T
+    return float(np.polyfit(x, y, 1)[0])
+
+
+def least_size(sizes: list[int]) -> int:
+    """Return where slopes begin: where there are two of the larger sizes, or else earlier."""
+    return LARGE if sum(n >= LARGE for n in sizes) > 1 else LARGE_QUICK
+
+
+def table(results: Results) -> str:
+    """Return RMSE_co by way, estimate and N, the slopes, and what the MAP is behind."""
+    parts = []
+    for world in results.each("world"):
+        of_world = results.having(world=world)
+        sizes = sorted(of_world.each("pairs"))
+        head = [f"{world}, RMSE_co", *map(size, sizes), "slope"]
+        rows = []
+        for way in of_world.each("method"):
+            for measure, what in _ESTIMATES if way != "map" else (("rmse_plugin", ""),):
+                errors = _errors(of_world, way, measure, sizes)
+                texts = [
+                    (NOT_RUN if of_world.has(method=way, pairs=pairs) else "")
+                    if of_world.get(method=way, pairs=pairs) is None
+                    else number(error, ".4f")
+                    for pairs, error in zip(sizes, errors, strict=True)
+                ]
+                slope = find_slope(sizes, errors, least_size(sizes))
+                name = f"{WAYS[way].label}, {what}" if what else WAYS[way].label
+                rows.append([name, *texts, NOT_RUN if slope is None else f"{slope:.3f}"])
+        rows.append(["(paper)", *[""] * len(sizes), "≈ -0.5"])
+        parts.append(grid(head, rows))
+        parts.append(_against_map(of_world, world, sizes))
+    return paragraphs(*parts)
+
+
+def _errors(results: Results, way: str, measure: str, sizes: list[int]) -> list[float | None]:
+    return [mean((results.get(method=way, pairs=pairs) or {}).get(measure)) for pairs in sizes]
+
+
+def _against_map(results: Results, world: str, sizes: list[int]) -> str:
+    """Say where the posterior mean of Gibbs is ahead of the MAP, of the sizes at which both have been run."""
+    at_map = _errors(results, "map", "rmse_plugin", sizes)
+    lines = []
+    for measure, what in _ESTIMATES:
+        ours = _errors(results, "gibbs", measure, sizes)
+        both = [
+            (n, a / b) for n, a, b in zip(sizes, ours, at_map, strict=True) if a is not None and b is not None
+        ]
+        if both:
+            behind = [f"{size(n)} ({ratio:.3f})" for n, ratio in both if ratio > 1.0]
+            lines.append(
+                f"{world}, {what} of Gibbs: RMSE_co is {min(r for _, r in both):.3f} to "
+                f"{max(r for _, r in both):.3f} of the MAP's over {len(both)} sizes; "
+                + (f"behind it at {', '.join(behind)}." if behind else "never behind it.")
+            )
+    return "  \n".join(lines)
+
+
+def figures(results: Results) -> dict[str, Callable[[], Any]]:
+    """Return the paper's picture, if anything has been run."""
+    return {"convergence": lambda: _draw(results)} if results.done else {}
+
+
+def _draw(results: Results) -> Any:
+    from bayesvec.experiments.drawing import STYLES, legend_below, panels, slope_guide
+
+    worlds = results.each("world")
+    figure, axes = panels(len(worlds))
+    for ax, world in zip(axes[0], worlds, strict=True):
+        of_world = results.having(world=world)
+        sizes = sorted(of_world.each("pairs"))
+        lowest = []
+        for way in of_world.each("method"):
+            errors = _errors(of_world, way, "rmse_plugin" if way == "map" else "rmse_probability", sizes)
+            points = [(n, e) for n, e in zip(sizes, errors, strict=True) if e is not None]
+            if points:
+                x, y = zip(*points, strict=True)
+                ax.plot(x, y, marker="o", markersize=3, label=WAYS[way].label, **STYLES[way])
+                lowest.append(y[-1])
+        if lowest:
+            slope_guide(ax, sizes, min(lowest))
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        ax.set_title(f"{world} pairs, K=5, V=100", fontsize="medium")
+        ax.set_xlabel("N")
+    axes[0][0].set_ylabel("RMSE_co of the mean probabilities")
+    legend_below(figure, axes[0][0])
+    return figure

@@ -1,0 +1,90 @@
+"""The page of all experiments, made from their records and nothing else."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from bayesvec import files
+from bayesvec.experiments.cells import Experiment, Results, read_results
+from bayesvec.experiments.markdown import KEY, paragraphs
+
+HEAD = """\
+# The paper, reproduced
+
+Every table and figure of *Posterior Sampling of Probabilistic Word Embeddings* (Yrjänäinen, Boström, Magnusson &
+Jonasson), ours beside the paper's. This page is made from the records of single cells (`experiments/records`) by
+`make paper`; no figure on it is typed by hand but the paper's own. Run any of it with `bayesvec reproduce NAME`, see
+the cells and what they cost with `--list`, and a small version of all with `bayesvec reproduce all --quick`."""
+
+
+def page_text(experiments: Iterable[Experiment], out: Path, *, quick: bool, figures: str) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    experiments : iterable of Experiment
+        The modules, in their order.
+    out : Path
+        The folder of the records.
+    quick : bool
+        Of the quick size, or the full one.
+    figures : str
+        Where the pictures are, seen from the page.
+    """
+    parts = []
+    for experiment in experiments:
+        results = read_results(out, experiment, quick=quick)
+        pictures = [Path(figures, f"{name}.png") for name in experiment.figures(results)]
+        parts.append(section(experiment, results, pictures))
+    return paragraphs(HEAD, KEY, *parts) + "\n"
+
+
+def section(experiment: Experiment, results: Results, pictures: Sequence[Path]) -> str:
+    """Return one experiment: what it shows, how much of it has been run, tables, pictures, the note."""
+    state = (
+        f"{results.done} of {len(results)} cells run." if results.done < len(results) else "All cells run."
+    )
+    return paragraphs(
+        f"## {experiment.NAME}",
+        f"{experiment.SHOWS}. `bayesvec reproduce {experiment.NAME}`. {state}{_made_with(results)}",
+        experiment.table(results),
+        "\n".join(f"![{path.stem}]({path.as_posix()})" for path in pictures),
+        experiment.NOTE,
+    )
+
+
+def _made_with(results: Results) -> str:
+    """Say which machines and versions the records are from."""
+    records = [result.record for result in results.all if result.record is not None]
+    if not records:
+        return ""
+    machines = dict.fromkeys(
+        f"{record['machine']['processor']}, {record['machine']['cores']} cores" for record in records
+    )
+    versions = dict.fromkeys(f"bayesvec {record['versions'].get('bayesvec', '?')}" for record in records)
+    minutes = sum(record["seconds"] for record in records) / 60
+    return f" ({'; '.join(machines)}; {', '.join(versions)}; {minutes:.0f} minutes in all.)"
+
+
+def write_figures(experiment: Experiment, results: Results, folder: Path) -> list[Path]:
+    """Write the pictures of an experiment and return where they are."""
+    from bayesvec.experiments.drawing import save
+
+    written = []
+    for name, draw in experiment.figures(results).items():
+        path = folder / f"{name}.png"
+        save(draw(), path)
+        written.append(path)
+    return written
+
+
+def write_page(experiments: Sequence[Experiment], out: Path, page: Path, *, quick: bool) -> list[Path]:
+    """Write the page and, in a folder ``figures`` beside it, its pictures; return what was written."""
+    folder = page.parent / "figures"
+    written = []
+    for experiment in experiments:
+        results = read_results(out, experiment, quick=quick)
+        written += write_figures(experiment, results, folder)
+    text = page_text(experiments, out, quick=quick, figures="figures")
+    page.parent.mkdir(parents=True, exist_ok=True)
+    files.write(page, [text.encode()])
+    return [*written, page]

@@ -1,0 +1,110 @@
+"""Distance from the truth over N / V, for all sizes of the model: the paper's figure of the Gibbs sampler."""
+
+from collections.abc import Callable
+from typing import Any
+
+from bayesvec.experiments import simulated
+from bayesvec.experiments.cells import Cell, Results
+from bayesvec.experiments.convergence import find_slope, least_size
+from bayesvec.experiments.markdown import NOT_RUN, grid, mean, number, paragraphs, size
+from bayesvec.experiments.simulated import POOL, VERSION, run
+from bayesvec.experiments.ways import WAYS
+
+__all__ = ["NAME", "NOTE", "PAPER", "POOL", "SHOWS", "VERSION", "cells", "figures", "run", "table"]
+
+NAME = "scaling"
+SHOWS = "Figure 3 (fig:sim_rmse_loglog)"
+NOTE = """\
+RMSE_co of the mean probabilities for every size of the model, uniform pairs, ten worlds each (two in the quick
+size); the same draws as in the table of coverage. The paper prints the figure without numbers and says that the
+slope over N is close to -0.5 for all K and V, and that doubling V about doubles RMSE_co. The slope is over N
+from 50,000 on (from 20,000 on in the quick size). Gibbs is ours, warm and free; "Algorithm 1" is the paper's
+variant."""
+
+PAPER = {"slope": "close to -0.5 for all K and V", "exponent of V": "very close to 1"}
+
+
+def cells(quick: bool) -> list[Cell]:
+    """Return the cells of Gibbs with uniform pairs, and those of the paper's variant."""
+    return [
+        cell
+        for cell in simulated.cells(quick)
+        if cell.settings["world"] == "uniform" and cell.settings["method"] in ("gibbs", "paper")
+    ]
+
+
+def table(results: Results) -> str:
+    """Return RMSE_co by K, V and N, the slope, and the ratio of V = 200 to V = 100."""
+    sizes = sorted(results.each("pairs"))
+    rows = []
+    for way, dim, vocab in sorted(results.each("method", "dim", "vocab"), key=lambda x: (x[0] != "gibbs", x)):
+        errors = [_error(results, way, dim, vocab, pairs) for pairs in sizes]
+        texts = [
+            (NOT_RUN if results.has(method=way, dim=dim, vocab=vocab, pairs=pairs) else "")
+            if results.get(method=way, dim=dim, vocab=vocab, pairs=pairs) is None
+            else number(error, ".4f")
+            for pairs, error in zip(sizes, errors, strict=True)
+        ]
+        slope = find_slope(sizes, errors, least_size(sizes))
+        rows.append(
+            [f"K={dim}, V={vocab}, {WAYS[way].label}", *texts, NOT_RUN if slope is None else f"{slope:.3f}"]
+        )
+    rows.append(["(paper)", *[""] * len(sizes), "≈ -0.5"])
+    return paragraphs(grid(["RMSE_co", *map(size, sizes), "slope"], rows), _ratios(results, sizes))
+
+
+def _error(results: Results, way: str, dim: int, vocab: int, pairs: int) -> float | None:
+    found = results.get(method=way, dim=dim, vocab=vocab, pairs=pairs)
+    return mean((found or {}).get("rmse_probability"))
+
+
+def _ratios(results: Results, sizes: list[int]) -> str:
+    """Say what doubling V does at the largest size, for each K of which both have been run."""
+    told = []
+    for dim in results.each("dim"):
+        small, large = (_error(results, "gibbs", dim, vocab, sizes[-1]) for vocab in (100, 200))
+        if small is not None and large is not None:
+            told.append(f"{large / small:.2f} (K={dim})")
+    if not told:
+        return ""
+    where = f"at N = {size(sizes[-1])}"
+    return f"RMSE_co at V = 200 over that at V = 100, {where}: {', '.join(told)}; the paper: about 2."
+
+
+def figures(results: Results) -> dict[str, Callable[[], Any]]:
+    """Return the paper's picture, if anything has been run."""
+    return {"scaling": lambda: _draw(results.having(method="gibbs"))} if results.done else {}
+
+
+def _draw(results: Results) -> Any:
+    from bayesvec.experiments.drawing import legend_below, panels, slope_guide
+    from bayesvec.plots import COLOURS, DASHES
+
+    figure, axes = panels(1, width=6.0, height=4.4)
+    ax, ends = axes[0][0], []
+    for i, (dim, vocab) in enumerate(results.each("dim", "vocab")):
+        points = [
+            (pairs / vocab, error)
+            for pairs in sorted(results.each("pairs"))
+            if (error := _error(results, "gibbs", dim, vocab, pairs)) is not None
+        ]
+        if points:
+            x, y = zip(*points, strict=True)
+            ax.plot(
+                x,
+                y,
+                marker="o",
+                markersize=3,
+                label=f"K={dim}, V={vocab}",
+                color=COLOURS[i],
+                linestyle=DASHES[i],
+            )
+            ends.append((x[-1], y[-1]))
+    if ends:
+        slope_guide(ax, [ends[0][0] / 100, ends[0][0]], min(y for _, y in ends))
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("N / V")
+    ax.set_ylabel("RMSE_co of the mean probabilities")
+    legend_below(figure, ax)
+    return figure

@@ -1,0 +1,262 @@
+"""Ways to get at a posterior: each is a method with its options, and a row of the tables.
+
+Ours is the Gibbs sampler that goes on from its current value, free, with the orbit move. The paper's is the one
+of its Algorithm 1: rows begin anew and take ten steps, and the last K contexts stay at the MAP.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.alone import Alone, prepare_alone
+from bayesvec.counts import PairCounts
+from bayesvec.errors import OptionError
+from bayesvec.experiments.bench import Bench
+from bayesvec.identify import AnchorChoice, align, settle_reference
+from bayesvec.mode import find_map
+from bayesvec.parallel import Threads
+from bayesvec.priors import spherical
+from bayesvec.run import find_method
+from bayesvec.runs.outcome import APPROXIMATION, POINT, SWEEPS, WHOLE_CHAINS, kind_of
+from bayesvec.runs.settings import method_options
+
+Float32 = npt.NDArray[np.float32]
+
+REFERENCE_DRAWS = 50  # that draws are turned to
+
+
+@dataclass(frozen=True)
+class Way:
+    """A method with its options.
+
+    Attributes
+    ----------
+    label : str
+        What tables call it.
+    method : str
+        Its name in `fit`.
+    options : Mapping
+        Its options, where they are not the usual ones.
+    anchors : {"qr", "last", "random"}, optional
+        Keep K contexts at the MAP, these; by default draws are free.
+    """
+
+    label: str
+    method: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    anchors: AnchorChoice | None = None
+
+    @property
+    def identify(self) -> str:
+        """How `fit` is to identify its draws."""
+        return "procrustes" if self.anchors is None else "fixed"
+
+
+_RESTART = {"restart": True, "inner_steps": 10}
+
+WAYS = {
+    "gibbs": Way("Gibbs", "gibbs"),
+    "gibbs-plain": Way("Gibbs without the orbit move", "gibbs", {"orbit": False}),
+    "gibbs-fixed": Way("Gibbs, QR contexts fixed", "gibbs", anchors="qr"),
+    "gibbs-last": Way("Gibbs, last K contexts fixed", "gibbs", anchors="last"),
+    "gibbs-random": Way("Gibbs, K random contexts fixed", "gibbs", anchors="random"),
+    "paper": Way("Algorithm 1 (restart, S=10, last K fixed)", "gibbs", _RESTART, "last"),
+    "paper-random": Way("Algorithm 1 (restart, S=10, K random fixed)", "gibbs", _RESTART, "random"),
+    "nuts": Way("NUTS", "nuts"),
+    "nuts-last": Way("NUTS, last K contexts fixed", "nuts", anchors="last"),
+    "mfvi": Way("MFVI, at its optimum", "mfvi"),
+    "mfvi-stan": Way("MFVI, stopped as Stan does", "mfvi", {"schedule": "advi"}),
+    "blockvi": Way("blockvi", "blockvi"),
+    "laplace": Way("Laplace", "laplace"),
+    "laplace-last": Way("Laplace, last K contexts fixed", "laplace", anchors="last"),
+    "map": Way("MAP", "map"),
+}
+
+
+class Impossible(Exception):
+    """A way that does not exist for these data: the MAP that contexts are to stay at spans too little."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """What a way gave.
+
+    Attributes
+    ----------
+    rho, alpha : ndarray of float32
+        Draws, (chain, draw, R, K) and (chain, draw, C, K); raw if they are free.
+    rotates : bool
+        Whether draws are rotated against each other, so that they must be turned before they are averaged.
+    warmup_seconds, seconds : float
+        Time until the first draw, and of the draws, by the clock.
+    """
+
+    rho: Float32
+    alpha: Float32
+    rotates: bool
+    warmup_seconds: float
+    seconds: float
+
+    def turned(self) -> tuple[Float32, Float32]:
+        """Return the draws, each turned to one reference (the Procrustes mean of a few of them)."""
+        if not self.rotates:
+            return self.rho, self.alpha
+        flat = [side.reshape(-1, *side.shape[2:]) for side in (self.rho, self.alpha)]
+        step = max(1, len(flat[0]) // REFERENCE_DRAWS)
+        reference = settle_reference([(flat[0][i], flat[1][i]) for i in range(0, len(flat[0]), step)])
+        pairs = [align(rho, alpha, reference) for rho, alpha in zip(*flat, strict=True)]
+        return (
+            np.array([rho for rho, _ in pairs], dtype=np.float32).reshape(self.rho.shape),
+            np.array([alpha for _, alpha in pairs], dtype=np.float32).reshape(self.alpha.shape),
+        )
+
+    def mean(self) -> tuple[Float32, Float32]:
+        """Return the posterior means of rho and alpha, (R, K) and (C, K)."""
+        rho, alpha = self.turned()
+        return rho.mean(axis=(0, 1), dtype=np.float64), alpha.mean(axis=(0, 1), dtype=np.float64)
+
+
+def prepare(
+    name: str,
+    counts: PairCounts,
+    dim: int,
+    *,
+    prior_precision: float,
+    draws: int,
+    warmup: int,
+    chains: int = 1,
+    seed: int = 1,
+    threads: int = 1,
+    report: Callable[[str], None] = lambda text: None,
+) -> Alone:
+    """Do what comes before the draws; raise `Impossible` where the MAP cannot hold the anchors.
+
+    Parameters
+    ----------
+    name : str
+        The way.
+    counts, dim, prior_precision
+        The model.
+    draws, warmup, chains, seed
+        As in `fit`.
+    threads : int
+        Threads to use.
+    report : callable, optional
+        Told how far the method is, if it does not sweep; may raise to stop.
+    """
+    way = WAYS[name]
+    module = find_method(way.method)
+    try:
+        return prepare_alone(
+            module,
+            counts,
+            spherical(prior_precision),
+            dim,
+            options=module.Options(**method_options(module, way.method, way.options)),
+            chains=chains,
+            draws=draws,
+            warmup=warmup,
+            anchors=way.anchors,
+            seed=seed,
+            threads=threads,
+            report=report,
+        )
+    except OptionError as error:
+        if "anchor contexts spans" in str(error):
+            raise Impossible(str(error)) from None
+        raise
+
+
+def draw(
+    name: str,
+    counts: PairCounts,
+    dim: int,
+    *,
+    prior_precision: float,
+    draws: int,
+    warmup: int,
+    chains: int = 1,
+    seed: int = 1,
+    threads: int = 1,
+    bench: Bench,
+) -> Drawn:
+    """Draw from the posterior in one of the `WAYS`.
+
+    Parameters
+    ----------
+    name, counts, dim, prior_precision, draws, warmup, chains, seed
+        As in `prepare`; a MAP is one draw.
+    threads : int
+        Chains at a time; the draws do not depend on it.
+    bench : Bench
+        Asked whether to stop.
+    """
+    way, began = WAYS[name], time.perf_counter()
+    kind = kind_of(find_method(way.method))
+    if kind == POINT:
+        found = find_map(counts, spherical(prior_precision), dim, seed=seed, threads=threads)
+        sides = [side[None, None].astype(np.float32) for side in (found.rho, found.alpha)]
+        return Drawn(sides[0], sides[1], False, time.perf_counter() - began, 0.0)
+    clock = _Clock(chains * warmup, bench)
+    given: dict[str, Any] = {"draws": draws, "warmup": warmup, "chains": chains}
+    alone = prepare(
+        name, counts, dim, prior_precision=prior_precision, **given, seed=seed, threads=threads, report=clock
+    )
+    if kind == WHOLE_CHAINS:
+        assert alone.approximation is not None
+        rho, alpha = alone.approximation["rho"], alone.approximation["alpha"]
+        middle = clock.passed or time.perf_counter()
+    else:
+        first = warmup if kind == SWEEPS else 0
+        rho, alpha, middle = _sweep(alone, chains, first, draws, threads, bench)
+    # independent draws of an approximation stand around one place of its own and are averaged as they are
+    rotates = way.anchors is None and kind != APPROXIMATION
+    return Drawn(rho, alpha, rotates, middle - began, time.perf_counter() - middle)
+
+
+def _sweep(
+    alone: Alone, chains: int, warmup: int, draws: int, threads: int, bench: Bench
+) -> tuple[Float32, Float32, float]:
+    """Return draws of both sides, (chain, draw, ...), and when warm-up was over."""
+    own = Threads(1)
+    states = [alone.states(chain, own) for chain in range(chains)]
+
+    def take(count: int, kept: list[list[Any]] | None) -> None:
+        def chain(number: int) -> None:
+            for state in islice(states[number], count):
+                bench.check()
+                if kept is not None:
+                    kept[number].append(state)
+
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(chain, range(chains)))
+
+    take(warmup, None)
+    middle = time.perf_counter()
+    kept: list[list[Any]] = [[] for _ in range(chains)]
+    take(draws, kept)
+    sides = [np.array([[state[side] for state in chain] for chain in kept]) for side in (0, 1)]
+    return sides[0], sides[1], middle
+
+
+class _Clock:
+    """Listens to what NUTS tells and remembers when all chains together were past warm-up."""
+
+    def __init__(self, warmup: int, bench: Bench) -> None:
+        self.passed: float | None = None
+        self._warmup = warmup
+        self._bench = bench
+
+    def __call__(self, text: str) -> None:
+        self._bench.check()
+        head, _, rest = text.partition(" of ")
+        if self.passed is not None or not rest or not head.startswith("NUTS: "):
+            return
+        if int(head.removeprefix("NUTS: ").replace(",", "")) >= self._warmup:
+            self.passed = time.perf_counter()

@@ -1,0 +1,389 @@
+"""Experiments: cells are written whole, found again, never computed twice; tables come from records alone."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from bayesvec.errors import OptionError, RunError
+from bayesvec.experiments import NAMES, find_experiment
+from bayesvec.experiments.bench import Bench, run_cell
+from bayesvec.experiments.cells import (
+    Cell,
+    Result,
+    Results,
+    choose,
+    find_key,
+    pack,
+    read_record,
+    read_results,
+    record_path,
+    tidy,
+    unpack,
+)
+from bayesvec.experiments.markdown import NOT_RUN, grid, size
+from bayesvec.experiments.page import page_text, section, write_page
+from bayesvec.experiments.running import run_cells
+
+ROOT = Path(__file__).parent.parent
+
+
+def fake_experiment(seen, *, version=1, fail_at=None):
+    """An experiment of three cells that remembers which were computed."""
+
+    def run(settings, bench):
+        seen.append(settings["n"])
+        if settings["n"] == fail_at:
+            raise KeyboardInterrupt
+        return {"square": np.float64(settings["n"] ** 2), "nothing": float("nan")}
+
+    def cells(quick):
+        return [
+            Cell(f"n={n} square", {"n": n, "seed": 0}, cost=10.0 - n, rank=n == 1)
+            for n in ((1, 2) if quick else (1, 2, 3))
+        ]
+
+    def table(results):
+        return grid(
+            ["n", "square"],
+            [
+                [str(r.cell.settings["n"]), NOT_RUN if r.values is None else str(r.values["square"])]
+                for r in results.all
+            ],
+        )
+
+    return SimpleNamespace(
+        NAME="fake",
+        SHOWS="Table 0",
+        POOL="fake",
+        VERSION=version,
+        NOTE="A note.",
+        cells=cells,
+        run=run,
+        table=table,
+        figures=lambda results: {},
+    )
+
+
+def test_cells_run_in_order_of_rank_then_cost(tmp_path):
+    seen = []
+    assert run_cells(fake_experiment(seen), tmp_path, quick=False, threads=1) == 3
+    assert seen == [3, 2, 1]
+
+
+def test_a_finished_cell_is_never_computed_twice(tmp_path):
+    seen = []
+    experiment = fake_experiment(seen)
+    run_cells(experiment, tmp_path, quick=False, threads=1)
+    before = {path: path.read_bytes() for path in (tmp_path / "fake").glob("*.json")}
+    assert run_cells(experiment, tmp_path, quick=False, threads=1) == 0
+    assert len(seen) == 3
+    assert {path: path.read_bytes() for path in (tmp_path / "fake").glob("*.json")} == before
+
+
+def test_other_settings_or_another_version_are_other_cells(tmp_path):
+    seen = []
+    run_cells(fake_experiment(seen), tmp_path, quick=False, threads=1)
+    newer = fake_experiment(seen, version=2)
+    assert read_results(tmp_path, newer, quick=False).done == 0
+    assert run_cells(newer, tmp_path, quick=False, threads=1) == 3
+    one, other = (Cell("same", {"n": n, "seed": 0}, 1.0) for n in (1, 2))
+    assert find_key(newer, one) != find_key(newer, other)
+    assert find_key(newer, one) == find_key(newer, Cell("renamed", {"seed": 0, "n": 1}, 9.0, 5))
+
+
+def test_stopped_in_the_middle_it_goes_on(tmp_path):
+    seen = []
+    with pytest.raises(KeyboardInterrupt):
+        run_cells(fake_experiment(seen, fail_at=2), tmp_path, quick=False, threads=1)
+    assert seen == [3, 2]
+    assert len(list((tmp_path / "fake").glob("*.json"))) == 1
+    again = []
+    assert run_cells(fake_experiment(again), tmp_path, quick=False, threads=1) == 2
+    assert again == [2, 1]
+
+
+def test_only_chooses_by_words_of_the_label(tmp_path):
+    seen = []
+    experiment = fake_experiment(seen)
+    run_cells(experiment, tmp_path, quick=False, only=["n=1", "square n=3"], threads=1)
+    assert sorted(seen) == [1, 3]
+    assert [cell.label for cell in choose(experiment, False, ["n=*"])] == [
+        "n=3 square",
+        "n=2 square",
+        "n=1 square",
+    ]
+    with pytest.raises(
+        OptionError, match="no cell of fake has 'n=4'; its 3 cells are called like 'n=1 square'"
+    ):
+        choose(experiment, False, ["n=4"])
+
+
+def test_a_record_says_all_that_is_needed(tmp_path):
+    experiment = fake_experiment([])
+    cell = experiment.cells(False)[2]
+    run_cell(experiment, cell, tmp_path, quick=False, threads=2)
+    record = read_record(tmp_path, experiment, cell)
+    assert record["settings"] == {"n": 3, "seed": 0}
+    assert record["seed"] == 0
+    assert record["values"] == {"square": 9.0, "nothing": None}
+    assert record["seconds"] >= 0
+    assert record["threads"] == 2
+    assert record["versions"].keys() >= {"python", "numpy", "bayesvec"}
+    assert record["machine"].keys() >= {"processor", "cores"}
+    assert re.fullmatch(r"n=3-square\.[0-9a-f]{12}\.json", record_path(tmp_path, experiment, cell).name)
+
+
+def test_a_damaged_record_is_named_and_not_used(tmp_path):
+    experiment = fake_experiment([])
+    run_cells(experiment, tmp_path, quick=False, threads=1)
+    path = record_path(tmp_path, experiment, experiment.cells(False)[0])
+    path.write_text(path.read_text().replace("1.0", "2.0"))
+    with pytest.raises(RunError, match=re.escape(str(path))):
+        read_results(tmp_path, experiment, quick=False)
+
+
+def test_two_processes_do_not_share_a_folder(tmp_path):
+    from bayesvec.files import Lock
+
+    (tmp_path / "fake").mkdir()
+    lock = Lock(tmp_path / "fake")
+    with pytest.raises(RunError, match="in use by another process"):
+        run_cells(fake_experiment([]), tmp_path, quick=False, threads=1)
+    lock.close()
+
+
+def test_what_a_cell_kept_is_removed_when_it_is_done(tmp_path):
+    kept = []
+
+    def run(settings, bench):
+        bench.work.mkdir(parents=True, exist_ok=True)
+        (bench.work / "half").write_text("done")
+        kept.append(bench.work)
+        if len(kept) == 1:
+            raise KeyboardInterrupt
+        return {"found": (bench.work / "half").read_text()}
+
+    experiment = fake_experiment([])
+    experiment.run = run
+    with pytest.raises(KeyboardInterrupt):
+        run_cells(experiment, tmp_path, quick=False, only=["n=1"], threads=1)
+    assert (kept[0] / "half").exists()
+    run_cells(experiment, tmp_path, quick=False, only=["n=1"], threads=1)
+    assert kept[0] == kept[1]
+    assert not kept[0].exists()
+
+
+def test_over_keeps_the_order_and_stops_all_threads(tmp_path):
+    bench = Bench(2, tmp_path)
+    assert bench.over(range(7), lambda n: n * n) == [n * n for n in range(7)]
+
+    def work(number):
+        if number == 0:
+            raise OptionError("broken")
+        for _ in range(1000):
+            bench.check()
+            time.sleep(0.01)
+
+    began = time.perf_counter()
+    with pytest.raises(OptionError, match="broken"):
+        bench.over(range(4), work)
+    assert time.perf_counter() - began < 5
+
+
+def test_records_hold_plain_values():
+    made = tidy({"a": np.arange(2), "b": (np.float32(0.5), float("inf")), "c": None, "d": np.bool_(True)})
+    assert made == {"a": [0, 1], "b": [0.5, None], "c": None, "d": True}
+    with pytest.raises(TypeError, match="a record cannot hold object"):
+        tidy({"a": object()})
+    values = np.random.default_rng(0).normal(size=100)
+    assert np.max(np.abs(unpack(pack(values)) - values)) <= 5e-5
+
+
+def test_sizes_are_written_as_in_the_paper():
+    assert [size(n) for n in (1000, 20_000, 500_000, 1_000_000, 10**7, 1500, 85_000, 1_234)] == [
+        "1k",
+        "20k",
+        "500k",
+        "1M",
+        "10M",
+        "1.5k",
+        "85k",
+        "1,234",
+    ]
+
+
+# The command line
+
+
+def bayesvec(*arguments, cwd, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "bayesvec", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        **options,
+    )
+
+
+def test_an_unknown_name_is_one_line_and_status_2(tmp_path):
+    done = bayesvec("reproduce", "tables", "--quick", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert "'tables' is no experiment; there are " in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_unknown_cell_is_one_line_and_status_2(tmp_path):
+    done = bayesvec("reproduce", "coverage", "--quick", "--only", "K=99", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "no cell of coverage has 'K=99'" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_list_runs_nothing(tmp_path):
+    done = bayesvec("reproduce", "coverage", "--list", "--json", cwd=tmp_path)
+    rows = json.loads(done.stdout)
+    assert {row["experiment"] for row in rows} == {"coverage"}
+    assert all(row["seconds"] is None and row["estimated_seconds"] > 0 for row in rows)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_cell_by_the_command_line_and_again(tmp_path):
+    asked = ("reproduce", "coverage", "--quick", "--only", "K=5 N=2k gibbs", "--threads", "1")
+    first = bayesvec(*asked, cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    assert "| Gibbs " in first.stdout
+    (record,) = (tmp_path / "paper-results/quick/simulated").glob("*.json")
+    content = record.read_bytes()
+    values = json.loads(content)["values"]
+    assert all(0.7 < share < 1 for share in values["coverage_probability"] + values["coverage_cosine"])
+    again = bayesvec(*asked, "--json", cwd=tmp_path)
+    (answer,) = json.loads(again.stdout)
+    assert answer["done"] == 1
+    assert [r["values"] for r in answer["records"]] == [values]
+    assert record.read_bytes() == content
+    assert again.stderr == ""
+
+
+def test_killed_in_the_middle_nothing_half_written_stays(tmp_path):
+    """What a kill leaves is the finished cells; the rest is computed by the same command afterwards."""
+    asked = [sys.executable, "-m", "bayesvec", "reproduce", "convergence", "--quick", "--only", "N=2k gibbs"]
+    asked += ["--only", "N=2k map", "--threads", "1", "--quiet"]
+    folder = tmp_path / "paper-results/quick/simulated"
+    running = subprocess.Popen(asked, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while not list(folder.glob("*.json")) and running.poll() is None:
+            time.sleep(0.005)
+        os.kill(running.pid, signal.SIGKILL)
+    finally:
+        running.wait()
+    kept = {path: path.read_bytes() for path in folder.glob("*.json")}
+    assert 1 <= len(kept) < 4
+    done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    now = {path: path.read_bytes() for path in folder.glob("*.json")}
+    assert len(now) == 4  # uniform and Zipf, Gibbs and MAP
+    assert all(now[path] == content for path, content in kept.items())
+
+
+# Tables from made-up records
+
+
+def made_up(experiment, values_of, *, quick=False, skip=lambda cell: False):
+    """Results of an experiment with records that were never computed."""
+
+    def record(cell):
+        return {
+            "values": tidy(values_of(cell.settings)),
+            "seconds": 1.0,
+            "machine": {"processor": "none", "cores": 2},
+            "versions": {"bayesvec": "0"},
+        }
+
+    return Results(Result(cell, None if skip(cell) else record(cell)) for cell in experiment.cells(quick))
+
+
+def simulated_values(settings):
+    error = settings["vocab"] / settings["pairs"] ** 0.5 / 10
+    found = {"rmse_plugin": [1.1 * error] * 2, "rmse_probability": [error] * 2}
+    covered = [None, None] if settings["method"] == "map" else [0.89, 0.91]
+    return found | {"coverage_probability": covered, "coverage_cosine": covered}
+
+
+def test_no_table_claims_what_was_not_run(tmp_path):
+    for name in NAMES:
+        experiment = find_experiment(name)
+        for quick in (True, False):
+            results = read_results(tmp_path, experiment, quick=quick)
+            assert results.done == 0
+            text = section(experiment, results, [])
+            assert f"0 of {len(results)} cells run" in text
+            assert experiment.figures(results) == {}
+
+
+def test_every_experiment_is_ready_for_both_sizes():
+    for name in NAMES:
+        experiment = find_experiment(name)
+        assert name == experiment.NAME
+        for quick in (True, False):
+            cells = experiment.cells(quick)
+            assert cells
+            assert len({cell.label for cell in cells}) == len(cells), name
+            assert len({find_key(experiment, cell) for cell in cells}) == len(cells), name
+            assert all(cell.cost > 0 and "seed" in cell.settings for cell in cells)
+            assert json.loads(json.dumps([dict(cell.settings) for cell in cells])) == [
+                dict(cell.settings) for cell in cells
+            ]
+
+
+def test_coverage_table_has_ours_and_the_papers():
+    experiment = find_experiment("coverage")
+    results = made_up(experiment, simulated_values, skip=lambda cell: cell.settings["method"] == "nuts")
+    text = experiment.table(results)
+    lines = text.splitlines()
+    gibbs = lines.index(next(line for line in lines if line.startswith("| Gibbs ")))
+    assert lines[gibbs].count("90.0") == 9
+    assert [cell.strip() for cell in lines[gibbs + 1].split("|")[1:-1]] == [
+        "(paper: Gibbs)",
+        *("89.7", "89.6", "89.7", "89.5", "89.6", "89.9", "89.6", "90.1", "89.7"),
+    ]
+    assert next(line for line in lines if line.startswith("| NUTS ")).count(NOT_RUN) == 9
+    assert "54 of 54 cells run, from 90.0 to 90.0, their mean 90.00" in text
+
+
+def test_convergence_table_finds_the_slope():
+    experiment = find_experiment("convergence")
+    text = experiment.table(made_up(experiment, simulated_values))
+    gibbs = next(line for line in text.splitlines() if line.startswith("| Gibbs, mean probabilities"))
+    assert gibbs.split("|")[-2].strip() == "-0.500"
+    assert "mean probabilities of Gibbs: RMSE_co is 0.909 to 0.909 of the MAP's over 9 sizes; never" in text
+    assert "mean vectors of Gibbs: RMSE_co is 1.000 to 1.000 of the MAP's over 9 sizes; never" in text
+
+
+def test_scaling_table_tells_what_doubling_the_vocabulary_does():
+    experiment = find_experiment("scaling")
+    text = experiment.table(made_up(experiment, simulated_values))
+    assert "2.00 (K=5), 2.00 (K=10), 2.00 (K=20); the paper: about 2" in text
+
+
+def test_the_page_has_all_and_is_the_same_each_time(tmp_path):
+    experiments = [fake_experiment([])]
+    run_cells(experiments[0], tmp_path, quick=False, only=["n=1"], threads=1)
+    (written,) = write_page(experiments, tmp_path, tmp_path / "docs/paper.md", quick=False)
+    text = written.read_text()
+    assert "1 of 3 cells run" in text
+    assert text.count(NOT_RUN) == 3  # two cells and the key
+    assert text == page_text(experiments, tmp_path, quick=False, figures="figures")
