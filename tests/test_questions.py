@@ -13,6 +13,7 @@ from bayesvec.errors import InputError, NumericalError, OptionError, UnknownWord
 from bayesvec.estimate import Estimate
 from bayesvec.posterior import Posterior
 from bayesvec.questions.claims import claims
+from bayesvec.questions.slices import between
 from bayesvec.questions.terms import evaluate, quoted, read_axis, split_words
 from bayesvec.questions.uncertainty import usual_spreads
 
@@ -354,3 +355,72 @@ def test_test_sets_that_cannot_be_read(post, tmp_path):
     (tmp_path / "three").write_text("a b c\n")
     with pytest.raises(InputError, match="line 1: got 3 words"):
         post.analogy_accuracy(tmp_path / "three")
+
+
+def test_a_quantity_in_every_slice(sliced):
+    path = sliced.trajectory("cosine(a, b)")
+    assert (path.slices, path.missing) == (("D", "R"), ())
+    np.testing.assert_array_equal(path.estimates[1].draws, sliced.similarity("a@R", "b@R").draws)
+    change = path.difference()
+    expected = sliced.similarity("a@R", "b@R").draws - sliced.similarity("a@D", "b@D").draws
+    np.testing.assert_allclose(change.draws, expected)
+    np.testing.assert_allclose(path.difference("R", "D").draws, -expected)
+    with pytest.raises(OptionError, match="not known at 'X'"):
+        path.difference("X")
+    (between_slices,) = between(sliced, ["cosine(a, b)"], "D", "R")
+    np.testing.assert_allclose(between_slices.draws, expected)
+    assert between_slices.label == "cosine(a, b), R - D"
+
+
+def test_slices_in_which_a_word_does_not_occur():
+    words = ["a@1", "b@1", "a@2", "a@3", "b@3"]
+    draws = FakeDraws(np.random.default_rng(0).normal(size=(2, 10, 5, 3)), words=words)
+    draws.groups = ("1", "1", "2", "3", "3")
+    path = Posterior(draws).trajectory("cosine(a, b)")
+    assert (path.slices, path.missing) == (("1", "3"), ("2",))
+    with pytest.raises(UnknownWordError):
+        Posterior(draws).trajectory("cosine(a, zebra)")
+
+
+def test_drift_finds_the_word_that_moved():
+    generator = np.random.default_rng(1)
+    words = [f"w{i}" for i in range(10)]
+    centre = generator.normal(size=(10, 4))
+    moved = centre.copy()
+    moved[3] = -centre[3]
+    rho = np.concatenate([centre, moved])[None, None] + 0.1 * generator.normal(size=(2, 50, 20, 4))
+    draws = FakeDraws(rho, words=[f"{word}@{year}" for year in (1990, 2010) for word in words])
+    draws.groups = ("1990",) * 10 + ("2010",) * 10
+    answer = Posterior(draws).drift(n=4)
+    assert answer.table[0].word == "w3"
+    assert answer.table[0].probability == 1.0
+    unit = draws.rho / np.linalg.norm(draws.rho, axis=-1, keepdims=True)
+    change = 1 - (unit[:, :, :10] * unit[:, :, 10:]).sum(axis=-1)
+    for row in answer.table:
+        where = int(row.word[1:])
+        assert row.change == pytest.approx(change[:, :, where].mean(), rel=1e-4)
+        assert row.probability == pytest.approx((change.argmax(axis=2) == where).mean())
+    assert (answer.first, answer.last, answer.words, answer.claimed) == ("1990", "2010", 10, 1)
+    assert "1 word is among the 10% of 10 words" in answer.sentence()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"first": "D", "last": "D"}, "two different slices"),
+        ({"first": "X"}, "no slice 'X'"),
+        ({"n": 5}, "from 1 to 4"),
+        ({"share": 1.5}, "share is 1.5"),
+        ({"level": 0}, "level is 0"),
+    ],
+)
+def test_drift_that_makes_no_sense(sliced, arguments, message):
+    with pytest.raises(OptionError, match=message):
+        sliced.drift(**{"n": 2, **arguments})
+
+
+def test_drift_of_a_run_without_slices(post):
+    with pytest.raises(OptionError, match="--group-column"):
+        post.drift()
+    with pytest.raises(OptionError, match="--group-column"):
+        post.trajectory("cosine(a, b)")

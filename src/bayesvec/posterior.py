@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bayesvec.mode import MapEstimate
     from bayesvec.questions.analogies import Answer
     from bayesvec.questions.neighbors import Neighbor
+    from bayesvec.questions.slices import Drift, Trajectory
     from bayesvec.questions.test_sets import Judged
     from bayesvec.questions.uncertainty import Uncertainty
 
@@ -318,6 +319,51 @@ class Posterior:
         from bayesvec.questions.associations import negative_share
 
         return negative_share(self, targets, positive, negative, at=at)
+
+    def trajectory(self, term: str) -> "Trajectory":
+        """Return a quantity in every slice of a run over groups or time.
+
+        Parameters
+        ----------
+        term : str
+            What, as labels are written: ``cosine(tax, freedom)``, ``projection(nurse; he:she)``.
+        """
+        from bayesvec.questions.slices import trajectory
+
+        return trajectory(self, term)
+
+    def drift(
+        self,
+        first: str | None = None,
+        last: str | None = None,
+        n: int = 20,
+        *,
+        share: float = 0.1,
+        threshold: float = 0.95,
+        level: float = LEVEL,
+    ) -> "Drift":
+        """Return the words whose vectors differ most between two slices, with the probability that they do.
+
+        The change of a word is 1 - cosine between its vectors in the two slices, which share their contexts
+        and so can be compared. Every word differs a little in every draw; so the probability is that of being
+        among the ``share`` of words that differ most in a draw.
+
+        Parameters
+        ----------
+        first, last : str, optional
+            The slices; by default the first and the last.
+        n : int, optional
+            How many words, the surest first.
+        share : float, optional
+            The share of words that counts as changed.
+        threshold : float, optional
+            Probability from which it is claimed of a word; the expected number of false claims is told.
+        level : float, optional
+            Probability of the intervals.
+        """
+        from bayesvec.questions.slices import drift
+
+        return drift(self, first, last, n, share=share, threshold=threshold, level=level)
 
     def uncertainty(
         self, words: Iterable[str] | None = None, n: int = 20, *, by: str = "excess"

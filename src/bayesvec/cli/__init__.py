@@ -13,6 +13,7 @@ from bayesvec.cli import (  # noqa: F401
     compare,
     count,
     demo,
+    drift,
     fit,
     plot,
     questions,

@@ -96,6 +96,12 @@ def contrast(
         metavar="QUANTITY QUANTITY...",
         help="Pairs of quantities, such as 'cosine(tax, freedom)' 'cosine(tax, burden)'; '@ SLICE' may follow.",
     ),
+    slices: str = typer.Option(
+        "",
+        "--between",
+        metavar="SLICE,SLICE",
+        help="Contrast each quantity between two slices: second - first.",
+    ),
     threshold: float = typer.Option(0.95, help="Probability from which the sign of a difference is claimed."),
     level: float = LEVEL,
     as_json: bool = JSON,
@@ -103,13 +109,22 @@ def contrast(
     """Give the difference of each pair of quantities, P(above 0), and how many claims are expected to be false."""
     from bayesvec.posterior import open_posterior
     from bayesvec.questions.claims import claims
-    from bayesvec.questions.terms import evaluate
+    from bayesvec.questions.slices import between
+    from bayesvec.questions.terms import evaluate, split_words
 
-    if len(terms) % 2:
-        raise OptionError(f"got {len(terms)} quantities; a contrast takes two each, so give an even number")
     posterior = open_posterior(run)
-    values = [evaluate(posterior, term) for term in terms]
-    differences = [one - other for one, other in zip(values[::2], values[1::2], strict=True)]
+    if slices:
+        names = split_words(slices)
+        if len(names) != 2:
+            raise OptionError(f"--between is {slices!r}; give two slices with a comma between, such as D,R")
+        differences = between(posterior, terms, *names)
+    elif len(terms) % 2:
+        raise OptionError(
+            f"got {len(terms)} quantities; a contrast takes two each, so give an even number, or --between slices"
+        )
+    else:
+        values = [evaluate(posterior, term) for term in terms]
+        differences = [one - other for one, other in zip(values[::2], values[1::2], strict=True)]
     answer = claims(differences, threshold=threshold, level=level)
     if as_json:
         print_json(answer.to_dict())

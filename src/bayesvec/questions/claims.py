@@ -50,7 +50,7 @@ class Claims:
         of = f"{self.claimed} of {len(self.table)} signs have a probability of at least {self.threshold:g}"
         if not self.claimed:
             return f"{of}: nothing is claimed"
-        return f"{of}; of these {self.claimed} claims {self.expected_false:.2g} are expected to be false"
+        return f"{of}; {self.expected_false:.2g} of these claims are expected to be false"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

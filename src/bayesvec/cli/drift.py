@@ -1,0 +1,54 @@
+"""`bayesvec drift`: quantities over groups and time, and the words that changed most."""
+
+from pathlib import Path
+
+import typer
+
+from bayesvec.cli.answers import JSON, LEVEL, RUN, print_answer, print_json
+from bayesvec.cli.app import app
+from bayesvec.errors import OptionError
+
+
+@app.command()
+def drift(
+    run: Path = RUN,
+    terms: list[str] = typer.Argument(
+        None,
+        metavar="[QUANTITY...]",
+        help="Such as 'cosine(tax, freedom)'; without any, the words that changed.",
+    ),
+    first: str | None = typer.Option(
+        None, "--from", metavar="SLICE", help="Slice to begin at (default: first)."
+    ),
+    last: str | None = typer.Option(None, "--to", metavar="SLICE", help="Slice to end at (default: last)."),
+    n: int = typer.Option(20, "-n", help="How many words."),
+    share: float = typer.Option(0.1, help="Share of the words that counts as changed."),
+    threshold: float = typer.Option(0.95, help="Probability from which a change is claimed."),
+    level: float = LEVEL,
+    as_json: bool = JSON,
+) -> None:
+    """Follow quantities over the slices of a run, or list the words that differ most between two slices."""
+    from bayesvec.posterior import open_posterior
+
+    posterior = open_posterior(run)
+    if not terms:
+        answer = posterior.drift(first, last, n, share=share, threshold=threshold, level=level)
+        if as_json:
+            print_json(answer.to_dict())
+            return
+        print_answer(answer.table, "changes", as_json=False)
+        typer.echo(answer.sentence())
+        return
+    paths = [posterior.trajectory(term) for term in terms]
+    if as_json:
+        print_json([path.to_dict(level) for path in paths])
+        return
+    for path in paths:
+        for estimate in path.estimates:
+            typer.echo(estimate.sentence(level))
+        if path.missing:
+            typer.echo(f"{path.label}: a word does not occur at {', '.join(path.missing)}")
+        if len(path.slices) < 2:
+            raise OptionError(f"{path.label} is known at {path.slices[0]} only: there is no change to tell")
+        change = path.difference(first, last)
+        typer.echo(f"{change.sentence(level)}, P(above 0) {change.probability_above(0.0):.3g}")

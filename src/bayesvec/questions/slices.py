@@ -1,0 +1,239 @@
+"""Questions over groups and time: a quantity in each slice, and the words that changed most between two slices."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import NumericalError, OptionError
+from bayesvec.estimate import LEVEL, Estimate, Table, tails
+from bayesvec.questions.claims import THRESHOLD
+from bayesvec.questions.terms import evaluate, label_at
+from bayesvec.streams import each_draw
+
+if TYPE_CHECKING:
+    from bayesvec.draws import Draws
+    from bayesvec.posterior import Posterior
+
+Float64 = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
+
+SHARED = "shared"  # the slice of the vectors that groups lie around
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """A quantity in each slice.
+
+    Attributes
+    ----------
+    label : str
+        What it is, such as ``cosine(tax, freedom)``.
+    slices : tuple of str
+        The slices in which all its words occur, in order.
+    estimates : tuple of Estimate
+        One for each slice.
+    missing : tuple of str
+        Slices in which one of its words does not occur.
+    """
+
+    label: str
+    slices: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    missing: tuple[str, ...] = ()
+
+    def difference(self, first: str | None = None, last: str | None = None) -> Estimate:
+        """Return the value at ``last`` minus that at ``first``: of the last and the first slice by default."""
+        by_slice = dict(zip(self.slices, self.estimates, strict=True))
+        for name in (first, last):
+            if name is not None and name not in by_slice:
+                raise OptionError(f"{self.label} is not known at {name!r}; it is at {', '.join(self.slices)}")
+        one, other = by_slice[first or self.slices[0]], by_slice[last or self.slices[-1]]
+        return other - one
+
+    def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
+        """Return plain values."""
+        values = [
+            {"slice": name, **estimate.to_dict(level)}
+            for name, estimate in zip(self.slices, self.estimates, strict=True)
+        ]
+        return {"label": self.label, "missing": list(self.missing), "values": values}
+
+
+class Change(NamedTuple):
+    """How much the vector of a word differs between two slices."""
+
+    word: str
+    change: float  # posterior mean of 1 - cosine between its vectors in the two slices
+    low: float
+    high: float
+    probability: float  # of being among the share of words that changed most
+
+
+@dataclass(frozen=True)
+class Drift:
+    """The words that changed most between two slices.
+
+    Attributes
+    ----------
+    table : Table of Change
+        The surest first.
+    first, last : str
+        The two slices.
+    share : float
+        ``probability`` is that of being among this share of all words, by change.
+    words : int
+        How many words occur in both slices.
+    claimed : int
+        Words of which that probability is at least ``threshold``, in the table or not.
+    expected_false : float
+        How many of these are expected not to be among that share.
+    threshold : float
+        Probability from which it is claimed of a word.
+    """
+
+    table: Table[Change]
+    first: str
+    last: str
+    share: float
+    words: int
+    claimed: int
+    expected_false: float
+    threshold: float
+
+    def __str__(self) -> str:
+        return f"{self.table.title}\n{self.table}\n{self.sentence()}"
+
+    def sentence(self) -> str:
+        """Return in words what may be claimed."""
+        most = f"the {100 * self.share:g}% of {self.words:,} words that differ most"
+        if not self.claimed:
+            return f"no word is among {most} with a probability of {self.threshold:g}: nothing is claimed"
+        number = "1 word is" if self.claimed == 1 else f"{self.claimed} words are"
+        return (
+            f"{number} among {most} with a probability of at least {self.threshold:g}; "
+            f"{self.expected_false:.2g} of these claims are expected to be false"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        kept = {name: value for name, value in vars(self).items() if name != "table"}
+        return {**kept, "changes": self.table.to_dict()}
+
+
+def trajectory(posterior: "Posterior", term: str) -> Trajectory:
+    """Return a quantity in every slice; see `Posterior.trajectory`."""
+    slices = _slices(posterior)
+    known, values, missing = [], [], []
+    for name in slices:
+        try:
+            values.append(evaluate(posterior, f"{term} @ {name}"))
+            known.append(name)
+        except KeyError:  # a word that this slice does not have
+            missing.append(name)
+    if not known:
+        evaluate(posterior, f"{term} @ {slices[0]}")  # raises, with the closest words
+    return Trajectory(term.strip(), tuple(known), tuple(values), tuple(missing))
+
+
+def drift(
+    posterior: "Posterior",
+    first: str | None,
+    last: str | None,
+    n: int,
+    *,
+    share: float,
+    threshold: float = THRESHOLD,
+    level: float = LEVEL,
+) -> Drift:
+    """Return the words that changed most; see `Posterior.drift`."""
+    tails(level)
+    for name, value in (("share", share), ("threshold", threshold)):
+        if not 0.0 < value < 1.0:
+            raise OptionError(f"{name} is {value:g}; it must lie between 0 and 1, such as 0.1")
+    slices = _slices(posterior)
+    one, other = first or slices[0], last or slices[-1]
+    if one == other:
+        raise OptionError(f"a change needs two different slices; got {one!r} twice")
+    words, rows = _words_in_both(posterior, one, other)
+    if not 1 <= n <= len(words):
+        raise OptionError(
+            f"n is {n}; {len(words)} words occur in both slices, so it must be from 1 to {len(words)}"
+        )
+    changes, in_top = _changes(posterior.draws, rows, max(1, round(share * len(words))))
+    probability = in_top.mean(axis=(0, 1))
+    order = np.lexsort((-changes.mean(axis=(0, 1)), -probability))[:n]
+    table = []
+    for i in order:
+        estimate = Estimate(changes[:, :, i])
+        table.append(Change(words[i], estimate.mean, *estimate.interval(level), float(probability[i])))
+    claimed = probability >= threshold
+    title = (
+        f"Words that differ most between {one} and {other}: 1 - cosine, {100 * level:g}% interval, "
+        f"P(among the {100 * share:g}% that differ most)"
+    )
+    expected_false = float((1.0 - probability[claimed]).sum())
+    return Drift(
+        Table(table, title=title),
+        one,
+        other,
+        share,
+        len(words),
+        int(claimed.sum()),
+        expected_false,
+        threshold,
+    )
+
+
+def between(posterior: "Posterior", terms: Sequence[str], first: str, last: str) -> list[Estimate]:
+    """Return the difference of each quantity between two slices, the second minus the first."""
+    return [
+        Estimate(
+            (evaluate(posterior, label_at(term, last)) - evaluate(posterior, label_at(term, first))).draws,
+            f"{term.strip()}, {last} - {first}",
+            posterior.path,
+        )
+        for term in terms
+    ]
+
+
+def _slices(posterior: "Posterior") -> tuple[str, ...]:
+    slices = tuple(name for name in posterior.slices if name != SHARED)
+    if len(slices) < 2:
+        raise OptionError(
+            f"{posterior.path} has {len(slices)} slices; questions over slices need a run of counts with groups: "
+            "fit with --group-column and --prior grouped or dynamic"
+        )
+    return slices
+
+
+def _words_in_both(posterior: "Posterior", one: str, other: str) -> tuple[list[str], Rows]:
+    """Return the words that occur in both slices, and their rows in each, (words, 2)."""
+    found: list[dict[str, int]] = []
+    for name in (one, other):
+        rows = posterior.slice_rows(name)
+        assert rows is not None
+        if not len(rows):
+            raise OptionError(f"there is no slice {name!r}; there are {', '.join(posterior.slices)}")
+        found.append({posterior.bare_name(int(row), name): int(row) for row in rows})
+    words = [word for word in found[0] if word in found[1]]
+    if not words:
+        raise OptionError(f"no word occurs both at {one!r} and at {other!r}")
+    return words, np.array([(found[0][word], found[1][word]) for word in words], dtype=np.int64)
+
+
+def _changes(draws: "Draws", rows: Rows, top: int) -> tuple[Float64, npt.NDArray[np.bool_]]:
+    """Return 1 - cosine of each pair of rows, and whether it is among the ``top`` largest, (chain, draw, word)."""
+    shape = draws.num_chains, draws.num_draws, len(rows)
+    changes = np.empty((draws.num_chains * draws.num_draws, len(rows)), dtype=np.float32)
+    for number, rho in enumerate(each_draw(draws, "rho")):
+        one, other = rho[rows[:, 0]], rho[rows[:, 1]]
+        length = np.sqrt(np.einsum("wk,wk->w", one, one) * np.einsum("wk,wk->w", other, other))
+        if not length.all():
+            word = draws.words[rows[int(np.argmin(length)), 0]]
+            raise NumericalError(f"the vector of {word!r} is zero in a draw, so that its change is not known")
+        changes[number] = 1.0 - np.einsum("wk,wk->w", one, other) / length
+    edge = np.partition(changes, len(rows) - top, axis=1)[:, len(rows) - top, None]
+    return changes.astype(np.float64).reshape(shape), (changes >= edge).reshape(shape)
