@@ -8,7 +8,7 @@ import pytest
 
 import bayesvec as bv
 from bayesvec import cli, plots, trials
-from bayesvec.calibration import COSINE, PROBABILITY, Ranks, judge
+from bayesvec.calibration import COSINE, PROBABILITY, STRENGTH, Ranks, judge
 from bayesvec.errors import NumericalError, OptionError
 
 SMALL = {"vocab": 5, "dim": 2, "pairs": 60, "worlds": 60, "draws": 19, "warmup": 30, "quantities": 6}
@@ -33,7 +33,7 @@ def bayesvec(monkeypatch, capsys, tmp_path):
 def test_gibbs_is_calibrated(bayesvec, tmp_path):
     status, out, err = bayesvec("--out", "found", **SMALL)
     assert status == 0
-    assert out.startswith("gibbs, 60 worlds of 5 words in 2 dimensions, 60 samples, prior precision 1: 12 ")
+    assert out.startswith("gibbs, 60 worlds of 5 words in 2 dimensions, 60 samples, prior precision 1: 14 ")
     assert "\ncalibrated, as far as 60 worlds can tell: 90% intervals cover " in out
     assert "fails this test once in 100 times" in out
     assert err.splitlines()[-1] == "world 60/60"
@@ -45,7 +45,7 @@ def test_gibbs_is_calibrated(bayesvec, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["found"]
     kept = json.loads((tmp_path / "found" / "calibration.json").read_text())
     ranks = np.loadtxt(tmp_path / "found" / "ranks.csv", delimiter=",", skiprows=1)
-    assert ranks.shape == (60, 12)
+    assert ranks.shape == (60, 14)
     inside = ((ranks >= 1) & (ranks <= 18))[:, :6]
     assert kept["coverage"][COSINE]["share"] == pytest.approx(inside.mean())
     assert kept["coverage"][COSINE]["error"] == pytest.approx(inside.mean(axis=1).std(ddof=1) / np.sqrt(60))
@@ -67,7 +67,7 @@ def test_json_and_a_picture(bayesvec, tmp_path):
     assert (status, err) == (0, "")
     answer = json.loads(out)
     assert (answer["method"], answer["worlds"], answer["draws"], answer["level"]) == ("gibbs", 4, 19, 0.9)
-    assert set(answer["coverage"]) == {COSINE, PROBABILITY}
+    assert set(answer["coverage"]) == {COSINE, PROBABILITY, STRENGTH}
     assert (tmp_path / "ranks.svg").stat().st_size > 1000
 
 
@@ -89,7 +89,7 @@ def test_it_runs_a_method_as_a_run_does(tmp_path):
     found = bv.calibrate("gibbs", **TINY, thin=3, threads=1)
     settings = {"chains": 1, "draws": 19, "warmup": 30, "thin": 3, "identify": "none", "progress": False}
     post = bv.fit(world.counts, 2, seed=world.seed, out=tmp_path / "run", **settings)
-    measure = choose_functionals(5, 5, 6, seed=0)
+    measure = choose_functionals(5, 5, 6, seed=0, pooled=True)
     truth = measure(world.truth.rho, world.truth.alpha)
     np.testing.assert_array_equal(found.ranks.values[1], rank(measure(post.rho[0], post.alpha[0]), truth))
 
@@ -99,7 +99,7 @@ def test_it_runs_a_method_as_a_run_does(tmp_path):
 def test_other_methods(method, identify):
     sizes = TINY | {"pairs": 2000}
     found = bv.calibrate(method, **sizes, identify=identify, threads=1)
-    assert found.ranks.values.shape == (4, 12)
+    assert found.ranks.values.shape == (4, 14)
     assert found.effective > 0.7  # independent draws
 
 

@@ -28,7 +28,11 @@ Float32 = npt.NDArray[np.float32]
 
 THIN = {SWEEPS: 5, WHOLE_CHAINS: 2, APPROXIMATION: 1}  # between draws that are kept
 FEWEST_EFFECTIVE = 0.7  # share of the draws that must be effective ones, or ranks crowd at the ends
-PLURAL = {"cosine": "cosines", "co-occurrence probability": "co-occurrence probabilities"}
+PLURAL = {
+    "cosine": "cosines",
+    "co-occurrence probability": "co-occurrence probabilities",
+    "strength": "strengths (mean squares)",
+}
 
 
 @dataclass(frozen=True)
@@ -212,7 +216,7 @@ def calibrate(
         thin=(thin, 1),
     )
     chosen = method_options(module, method, options or {})
-    measure = choose_functionals(vocab, vocab, quantities, seed=seed)  # as `sbc_ranks` does
+    measure = choose_functionals(vocab, vocab, quantities, seed=seed, pooled=True)  # as `sbc_ranks` does
     trial = _Trial(
         module,
         spherical(prior_precision),
@@ -237,6 +241,7 @@ def calibrate(
             worlds=worlds,
             **size,
             count=quantities,
+            pooled=True,
             seed=seed,
             threads=threads or default_threads(),
             report=report,
