@@ -8,7 +8,8 @@ import math
 import shlex
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -109,41 +110,48 @@ class Check:
 def check(draws: "Draws", *, pairs: int = 100, seed: int = 0, parameters: bool = False) -> Check:
     """Check a run; see `Posterior.check`."""
     outcome = read_outcome(draws.path)
+    found: tuple[Diagnosis, ...] = ()
     if outcome.kind in (POINT, APPROXIMATION):
-        found: tuple[Diagnosis, ...] = ()
         ok, verdict = _verdict_of_fit(draws, outcome)
     else:
-        enough = draws.num_draws >= FEWEST_DRAWS
-        found = tuple(_diagnoses(draws, pairs, seed, parameters=parameters)) if enough else ()
+        if draws.num_draws >= FEWEST_DRAWS:
+            looked_at = quantities(draws, pairs=pairs, seed=seed, parameters=parameters)
+            found = tuple(each for each in starmap(diagnose, looked_at) if each.count)
         ok, verdict = _verdict(draws, found, outcome)
     return Check(ok, verdict, found, draws.num_chains, draws.num_draws, outcome)
 
 
-def _diagnoses(draws: "Draws", pairs: int, seed: int, *, parameters: bool) -> list[Diagnosis]:
+class Quantities(NamedTuple):
+    """Draws of some labelled quantities of one kind."""
+
+    kind: str
+    values: npt.NDArray[np.float64]  # (chain, draw, M)
+    labels: list[str]
+
+
+def quantities(
+    draws: "Draws", *, pairs: int = 100, seed: int = 0, parameters: bool = False
+) -> Iterator[Quantities]:
+    """Yield the draws by which a run is judged, kind by kind; arguments as in `Posterior.check`."""
     stored = draws.manifest["arrays"]
-    found = []
     if "rho" in stored:
         first, second = random_pairs(len(draws.words), None, pairs, seed=seed)
         values = cosines(draws, first, second)
-        labels = _labels("cosine", draws.words, first, draws.words, second)
     else:  # only what was watched during the run is left
         values = draws.stats("cosine")
         first, second = np.array(draws.monitored, dtype=np.int64).reshape(-1, 2).T
-        labels = _labels("cosine", draws.words, first, draws.words, second)
-    found.append(diagnose("cosines", values, labels))
+    yield Quantities("cosines", values, _labels("cosine", draws.words, first, draws.words, second))
     if {"rho", "alpha"} <= stored.keys():
         first, second = random_pairs(len(draws.words), len(draws.contexts), pairs, seed=seed)
         labels = _labels("cooccurrence", draws.words, first, draws.contexts, second)
-        found.append(diagnose("co-occurrence probabilities", probabilities(draws, first, second), labels))
-    log_posterior = draws.stats("log_posterior")[:, :, None]
-    found.append(diagnose("log posterior", log_posterior, ["log posterior"]))
+        yield Quantities("co-occurrence probabilities", probabilities(draws, first, second), labels)
+    yield Quantities("log posterior", draws.stats("log_posterior")[:, :, None], ["log posterior"])
     if parameters:
-        found += _parameters(draws, pairs, seed)
-    return [diagnosis for diagnosis in found if diagnosis.count]
+        yield from _parameters(draws, pairs, seed)
 
 
-def _parameters(draws: "Draws", count: int, seed: int) -> Iterator[Diagnosis]:
-    """Measure coordinates chosen at random; those of anchors are constants, which are not counted."""
+def _parameters(draws: "Draws", count: int, seed: int) -> Iterator[Quantities]:
+    """Yield coordinates chosen at random; those of anchors are constants, which are not counted."""
     if draws.manifest["settings"].get("identify") == "none":
         raise OptionError(
             f"{draws.path} has identify='none': its draws are rotated against each other, so coordinates "
@@ -155,7 +163,7 @@ def _parameters(draws: "Draws", count: int, seed: int) -> Iterator[Diagnosis]:
             some, place = np.unique(rows, return_inverse=True)
             values = draws.read(side, rows=some)[:, :, place, axes].astype(np.float64)
             labels = [f"{side}({names[row]}, axis {axis})" for row, axis in zip(rows, axes, strict=True)]
-            yield diagnose(f"coordinates of {side}", values, labels)
+            yield Quantities(f"coordinates of {side}", values, labels)
 
 
 def diagnose(kind: str, values: npt.NDArray[np.float64], labels: list[str]) -> Diagnosis:
