@@ -105,27 +105,6 @@ def test_score(bayesvec, run, tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("similarity", "king", "queen", "tax@D", "[red]"),
-        ("neighbors", "king", "-n", "3"),
-        ("trace", "king", "queen"),
-    ],
-)
-def test_plot(bayesvec, run, tmp_path, arguments):
-    path = tmp_path / "figure.png"
-    assert bayesvec("plot", run, *arguments, "--out", path) == (0, "", "")
-    assert path.read_bytes().startswith(b"\x89PNG")
-
-
-def test_plot_of_two_runs(bayesvec, run, short, tmp_path):
-    path = tmp_path / "figure.svg"
-    arguments = ("similarity", "king", "queen", "--with", short, "--out", path)
-    assert bayesvec("plot", run, *arguments)[0] == 0
-    assert path.stat().st_size > 1000
-
-
 BAD = [
     (("similarity", "RUN", "king", "quen"), "'quen' is not in the vocabulary; the closest are 'queen'"),
     (("similarity", "RUN", "tax", "king"), "the closest are 'tax@D', 'tax@R'"),
@@ -140,17 +119,6 @@ BAD = [
     (("neighbors", "RUN", "king", "-n", "6"), "from 1 to 5"),
     (("check", "NOWHERE"), "is not a run folder"),
     (("score", "RUN", "--holdout", "NOWHERE"), "NOWHERE"),
-    (("plot", "RUN", "histogram", "king", "--out", "x.png"), "not a kind of plot"),
-    (
-        ("plot", "RUN", "similarity", "king", "queen", "[red]", "--out", "x.png"),
-        "takes pairs of words; got 3",
-    ),
-    (("plot", "RUN", "neighbors", "king", "queen", "--out", "x.png"), "takes one word"),
-    (("plot", "RUN", "trace", "king", "--out", "x.png"), "takes two words"),
-    (("plot", "RUN", "trace", "king", "queen", "--with", "RUN", "--out", "x.png"), "--with goes with"),
-    (("plot", "RUN", "similarity", "king", "queen", "--out", "x.gif"), ".png, .pdf or .svg"),
-    (("plot", "RUN", "similarity", "king", "quen", "--out", "x.png"), "'queen'"),
-    (("plot", "RUN", "similarity", "king", "queen", "--out", "NOWHERE/x.png"), "cannot write"),
 ]
 
 

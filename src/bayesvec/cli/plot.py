@@ -4,58 +4,81 @@ from pathlib import Path
 
 import typer
 
+from bayesvec.cli.answers import AT, LEVEL, RUN
 from bayesvec.cli.app import app
+from bayesvec.cli.pictures import KINDS, Kind, Request
 from bayesvec.errors import OptionError
 
+PICTURES = (".png", ".pdf", ".svg")
+_LIST = "\n".join(f"  {name:<12} {kind.shows}: {kind.takes}" for name, kind in KINDS.items())
 
-@app.command()
+
+@app.command(help=f"Draw a picture of a run.\n\n\b\nKINDs, and the WORDs that they take:\n{_LIST}")
 def plot(
-    run: Path = typer.Argument(..., metavar="RUN", help="The folder of a run."),
-    kind: str = typer.Argument(..., metavar="KIND", help="similarity, neighbors or trace."),
-    words: list[str] = typer.Argument(
-        ..., metavar="WORD...", help="Pairs of words (similarity), two words (trace), one word (neighbors)."
-    ),
+    run: Path = RUN,
+    kind: str = typer.Argument(..., metavar="KIND", help="What to draw; see the list above."),
+    words: list[str] = typer.Argument(None, metavar="WORD", help="As the kind takes them."),
     out: Path = typer.Option(..., "--out", help="The picture to write: .png, .pdf or .svg."),
-    beside: list[Path] = typer.Option(
-        [], "--with", metavar="RUN", help="Another run to lay over this one (similarity); may be repeated."
+    axis: str = typer.Option(
+        "", help="Of projection: pairs of words, such as he:she,man:woman; the first are to the right."
     ),
-    n: int = typer.Option(10, "-n", help="How many neighbours."),
-    level: float = typer.Option(0.9, help="Probability of the intervals."),
+    beside: list[Path] = typer.Option(
+        [], "--with", metavar="RUN", help="Another run to lay over this one, or beside it; may be repeated."
+    ),
+    n: int = typer.Option(10, "-n", help="How many neighbours, or uncertain words to name."),
+    at: str | None = AT,
+    level: float = LEVEL,
+    title: str = typer.Option("", help="A title above the picture."),
 ) -> None:
-    """Draw posteriors of cosines, neighbours with their intervals, or the trace of one cosine."""
-    _check_request(kind, words, beside, out)
+    wanted = words or []
+    chosen = _check_request(kind, wanted, axis=axis, beside=beside, at=at, out=out)
     import matplotlib
 
     matplotlib.use("Agg")
-    from bayesvec import plots
+    from bayesvec.estimate import tails
+    from bayesvec.plots import save_figure
+    from bayesvec.plots.style import set_title
     from bayesvec.posterior import open_posterior
 
-    posterior = open_posterior(run)
-    if kind == "similarity":
-        runs = {name: open_posterior(path) for name, path in _names([run, *beside]).items()}
-        pairs = list(zip(words[::2], words[1::2], strict=True))
-        ax = plots.plot_similarity(runs if beside else posterior, pairs, level=level)
-    elif kind == "neighbors":
-        ax = plots.plot_neighbors(posterior.neighbors(words[0], n, level=level))
-    else:
-        ax = plots.plot_trace(posterior.similarity(words[0], words[1]))[0]
-    plots.save_figure(ax, str(out))
+    tails(level)
+    runs = {name: open_posterior(path) for name, path in _names([run, *beside]).items()}
+    drawn = chosen.draw(Request(runs, wanted, axis, n, at, level))
+    ax = drawn[0] if isinstance(drawn, list) else drawn
+    set_title(ax, title)
+    save_figure(ax, str(out))
 
 
 def _names(runs: list[Path]) -> dict[str, Path]:
-    """Name runs by their folders, or by their whole paths where two folders are called the same."""
-    short = {path.name: path for path in runs}
-    return short if len(short) == len(runs) else {str(path): path for path in runs}
+    """Name runs by their folders, with as much of the path as is needed to tell them apart."""
+    parts = [path.absolute().parts for path in runs]
+    for length in range(1, max(map(len, parts)) + 1):
+        named = {"/".join(each[-length:]): path for each, path in zip(parts, runs, strict=True)}
+        if len(named) == len(runs):
+            return named
+    raise OptionError("a run is given twice; give each run once")
 
 
-def _check_request(kind: str, words: list[str], beside: list[Path], out: Path) -> None:
-    kinds = {"similarity": "pairs of words", "neighbors": "one word", "trace": "two words"}
-    if kind not in kinds:
-        raise OptionError(f"{kind!r} is not a kind of plot; there are {', '.join(kinds)}")
-    fits = {"similarity": len(words) % 2 == 0, "neighbors": len(words) == 1, "trace": len(words) == 2}
-    if not fits[kind]:
-        raise OptionError(f"plot {kind} takes {kinds[kind]}; got {len(words)}: {' '.join(words)}")
-    if beside and kind != "similarity":
-        raise OptionError(f"--with goes with plot similarity, not with plot {kind}")
-    if out.suffix.lower() not in (".png", ".pdf", ".svg"):
+def _check_request(
+    kind: str, words: list[str], *, axis: str, beside: list[Path], at: str | None, out: Path
+) -> Kind:
+    if kind not in KINDS:
+        raise OptionError(f"{kind!r} is not a kind of plot; there are {', '.join(KINDS)}")
+    chosen = KINDS[kind]
+    fits = chosen.least <= len(words) <= (len(words) if chosen.most is None else chosen.most)
+    if not fits or (kind == "similarity" and len(words) % 2):
+        got = f"{len(words)}: {' '.join(words)}" if words else "none"
+        raise OptionError(f"plot {kind} takes {chosen.takes}; got {got}")
+    if bool(axis) != (kind == "projection"):
+        missing = "plot projection needs --axis, such as --axis he:she,man:woman"
+        raise OptionError(
+            missing if kind == "projection" else f"--axis goes with plot projection, not {kind}"
+        )
+    if beside and not chosen.several_runs:
+        allowed = ", ".join(name for name, each in KINDS.items() if each.several_runs)
+        raise OptionError(f"--with goes with plot {allowed}; not with plot {kind}")
+    if at is not None and not chosen.slices:
+        allowed = ", ".join(name for name, each in KINDS.items() if each.slices)
+        raise OptionError(f"--at goes with plot {allowed}; not with plot {kind}")
+    if out.suffix.lower() not in PICTURES:
         raise OptionError(f"{out} ends in {out.suffix!r}; a picture can be .png, .pdf or .svg")
+    return chosen

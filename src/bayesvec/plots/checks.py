@@ -1,0 +1,186 @@
+"""Is a run long enough? R-hat and ESS over many quantities, and ESS as draws are added."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec import convergence
+from bayesvec.check import ESS_WANTED, RHAT_ALLOWED, quantities
+from bayesvec.errors import OptionError
+from bayesvec.estimate import Estimate
+from bayesvec.plots.style import (
+    COLOURS,
+    DASHES,
+    MARKERS,
+    legend_above,
+    new_axes,
+    new_panels,
+    pick,
+    safe,
+    tidy,
+)
+from bayesvec.runs.outcome import APPROXIMATION, POINT, read_outcome
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesvec.posterior import Posterior
+
+Float64 = npt.NDArray[np.float64]
+
+
+def plot_check(
+    posterior: "Posterior", *, pairs: int = 100, seed: int = 0, axes: "Sequence[Axes] | None" = None
+) -> "list[Axes]":
+    """Draw how R-hat and ESS are spread over the quantities that `Posterior.check` looks at.
+
+    Each line is a cumulative distribution: its height at ``x`` is the share of quantities with ``x`` or less.
+    The vertical lines are what a run that is long enough keeps to: R-hat all to the left, ESS all to the right.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        The run; of chains, as an approximation or a point has neither R-hat nor ESS.
+    pairs : int, optional
+        How many cosines and how many co-occurrence probabilities.
+    seed : int, optional
+        Seed of their choice.
+    axes : two Axes, optional
+        Where to draw.
+    """
+    _check_chains(posterior)
+    left, right = new_panels(axes, width=9.0, height=3.4)
+    number = 0
+    for each in quantities(posterior.draws, pairs=pairs, seed=seed):
+        rhats = convergence.rhat(each.values)
+        if np.isnan(rhats).all():
+            continue
+        colour, dashes = pick(COLOURS, number), pick(DASHES, number)
+        _cumulative(left, rhats, each.kind, color=colour, linestyle=dashes)
+        sizes = {"bulk": convergence.ess_bulk(each.values), "tail": convergence.ess_tail(each.values)}
+        for (part, values), width in zip(sizes.items(), (1.8, 0.9), strict=True):
+            label = f"{each.kind}, {part}"
+            _cumulative(right, values, label, color=colour, linestyle=dashes, linewidth=width)
+        number += 1
+    _limit(left, RHAT_ALLOWED, f"at most {RHAT_ALLOWED:g}")
+    _limit(right, ESS_WANTED, f"at least {ESS_WANTED}")
+    for ax, label in ((left, "R-hat"), (right, "effective sample size (thin: of the tails)")):
+        ax.set_xlabel(label)
+        ax.set_ylabel("share of quantities up to it")
+        ax.set_ylim(-0.02, 1.02)
+        tidy(ax)
+    right.set_xlim(left=0.0)
+    legend_above(left, columns=1)
+    return [left, right]
+
+
+def plot_ess(estimates: Sequence[Estimate], *, ax: "Axes | None" = None, points: int = 20) -> "Axes":
+    """Draw how the effective sample sizes of estimates grow with the draws, bulk and tails.
+
+    They grow in proportion if the chains have converged; a line that bends down says that more draws bring
+    less than they should (Vehtari et al. 2021).
+
+    Parameters
+    ----------
+    estimates : sequence of Estimate
+        What to look at.
+    ax : Axes, optional
+        Where to draw.
+    points : int, optional
+        How many numbers of draws, from few to all.
+    """
+    if not estimates:
+        raise OptionError("there are no estimates to draw; give at least one")
+    for estimate in estimates:
+        if estimate.draws.shape[1] < 2 * convergence.FEWEST_DRAWS:
+            raise OptionError(
+                f"{estimate.label} has {estimate.draws.shape[1]} draws of each chain; "
+                f"at least {2 * convergence.FEWEST_DRAWS} are needed to see its ESS grow"
+            )
+    ax = new_axes(ax)
+    for number, estimate in enumerate(estimates):
+        numbers, bulk, tail = ess_growth(estimate.draws, points)
+        style = {"color": pick(COLOURS, number), "marker": pick(MARKERS, number), "markersize": 4}
+        ax.plot(numbers, bulk, label=safe(estimate.label), linestyle=DASHES[0], **style)
+        ax.plot(numbers, tail, linestyle=DASHES[1], linewidth=1.0, fillstyle="none", **style)
+    ax.axhline(ESS_WANTED, color="0.4", linewidth=1.0, linestyle=DASHES[2])
+    ax.annotate(
+        f"{ESS_WANTED} wanted",
+        (1.0, ESS_WANTED),
+        xycoords=ax.get_yaxis_transform(),
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha="right",
+        color="0.3",
+        fontsize="small",
+    )
+    ax.set_xlim(left=0.0)
+    ax.set_ylim(bottom=0.0)
+    ax.set_xlabel("draws of each chain")
+    ax.set_ylabel("effective sample size\n(dashed: of the tails)")
+    legend_above(ax)
+    tidy(ax)
+    return ax
+
+
+def ess_growth(draws: Float64, points: int = 20) -> tuple[npt.NDArray[np.int64], Float64, Float64]:
+    """Return numbers of draws, and the bulk and tail ESS of so many first draws of each chain.
+
+    Parameters
+    ----------
+    draws : ndarray, (chain, draw)
+        Draws of one quantity.
+    points : int, optional
+        How many numbers of draws at the most; the last is all of them.
+    """
+    most = draws.shape[1]
+    numbers = np.unique(np.linspace(most / points, most, points).round().astype(np.int64))
+    numbers = numbers[numbers >= convergence.FEWEST_DRAWS]
+    measures = (convergence.ess_bulk, convergence.ess_tail)
+    bulk, tail = (np.array([float(measure(draws[:, :number])) for number in numbers]) for measure in measures)
+    return numbers, bulk, tail
+
+
+def _check_chains(posterior: "Posterior") -> None:
+    draws = posterior.draws
+    method = draws.manifest["settings"]["method"]
+    kind = read_outcome(draws.path).kind
+    if kind == POINT:
+        raise OptionError(f"{draws.path} is one point ({method}), which has no R-hat and no ESS")
+    if kind == APPROXIMATION:
+        raise OptionError(
+            f"{draws.path} holds independent draws of an approximation ({method}), of which R-hat and ESS say "
+            "nothing; use bayesvec compare or calibrate"
+        )
+    if draws.num_draws < convergence.FEWEST_DRAWS:
+        raise OptionError(
+            f"{draws.path} has {draws.num_draws} draws of each chain; R-hat needs {convergence.FEWEST_DRAWS} or more"
+        )
+
+
+def _cumulative(ax: "Axes", values: Float64, label: str, **style: Any) -> None:
+    """Draw the empirical distribution function of the values that are known; one value is a vertical line."""
+    known = np.sort(values[~np.isnan(values)])
+    if not len(known):
+        return
+    heights = np.arange(len(known) + 1) / len(known)
+    name = label if len(known) == 1 else f"{len(known)} {label}"
+    ax.step(np.concatenate([known[:1], known]), heights, where="post", label=name, **style)
+
+
+def _limit(ax: "Axes", value: float, text: str) -> None:
+    ax.axvline(value, color="0.4", linewidth=1.0, linestyle=DASHES[2])
+    ax.annotate(
+        text,
+        (value, 0.5),
+        xycoords=ax.get_xaxis_transform(),
+        xytext=(-3, 0),
+        textcoords="offset points",
+        rotation=90,
+        ha="right",
+        va="center",
+        color="0.3",
+        fontsize="small",
+    )

@@ -1,0 +1,147 @@
+"""Posterior densities of estimates, over each other."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import OptionError
+from bayesvec.estimate import LEVEL, Estimate
+from bayesvec.plots.quantities import scale_of
+from bayesvec.plots.style import COLOURS, DASHES, MARKERS, by_run, legend_above, new_axes, pick, safe, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesvec.posterior import Posterior
+
+_GRID = 512
+
+
+def plot_similarity(
+    posteriors: "Posterior | Mapping[str, Posterior]",
+    pairs: Sequence[tuple[str, str]],
+    *,
+    ax: "Axes | None" = None,
+    at: str | None = None,
+    level: float = LEVEL,
+) -> "Axes":
+    """Draw the posterior densities of a few cosines, of one run or of several over each other.
+
+    Parameters
+    ----------
+    posteriors : Posterior or mapping of str to Posterior
+        A run, or runs by the name that the legend gives them.
+    pairs : sequence of (str, str)
+        Pairs of words, one colour each; runs differ in dashes.
+    ax : Axes, optional
+        Where to draw.
+    at : str, optional
+        The slice whose words are meant, in runs over groups or time.
+    level : float, optional
+        Probability of the interval that is shaded.
+    """
+    runs = by_run(posteriors)
+    estimates = {name: posterior.similarities(pairs, at=at) for name, posterior in runs.items()}
+    ax = new_axes(ax)
+    for number, (name, cosines) in enumerate(estimates.items()):
+        for i, ((one, other), cosine) in enumerate(zip(pairs, cosines, strict=True)):
+            style: dict[str, Any] = {"color": pick(COLOURS, i), "linestyle": pick(DASHES, i)}
+            if len(runs) > 1:  # the dashes tell runs apart, so markers tell pairs apart where colours cannot
+                style |= {"linestyle": pick(DASHES, number)}
+                style |= {"marker": pick(MARKERS, i), "markevery": (20 * number, 80), "markersize": 5}
+            label = f"{one} – {other}" + (f" ({name})" if name else "")  # noqa: RUF001
+            _density_line(ax, cosine, label, style, level, bounds=(-1.0, 1.0))
+    _finish(ax, "cosine similarity", level)
+    return ax
+
+
+def plot_estimates(
+    estimates: Sequence[Estimate],
+    *,
+    ax: "Axes | None" = None,
+    level: float = LEVEL,
+    bounds: tuple[float, float] | None = None,
+    xlabel: str | None = None,
+) -> "Axes":
+    """Draw the posterior densities of any estimates.
+
+    Parameters
+    ----------
+    estimates : sequence of Estimate
+        What to draw, each with its label in the legend.
+    ax : Axes, optional
+        Where to draw.
+    level : float, optional
+        Probability of the interval that is shaded.
+    bounds : (float, float), optional
+        Where the values must lie, such as (0, 1) for probabilities; told from the labels if not given.
+    xlabel : str, optional
+        Label of the horizontal axis; told from the labels if not given.
+    """
+    if not estimates:
+        raise OptionError("there are no estimates to draw; give at least one")
+    scale = scale_of(estimates)
+    ax = new_axes(ax)
+    for i, estimate in enumerate(estimates):
+        style = {"color": pick(COLOURS, i), "linestyle": pick(DASHES, i)}
+        _density_line(ax, estimate, estimate.label, style, level, bounds=bounds or scale.bounds)
+    _finish(ax, xlabel or scale.name, level)
+    return ax
+
+
+def density(
+    draws: npt.NDArray[np.float64], bounds: tuple[float, float] | None = None
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return a grid and a Gaussian kernel density estimate on it, with Silverman's (1986) bandwidth.
+
+    Parameters
+    ----------
+    draws : ndarray
+        Values that are not all the same.
+    bounds : (float, float), optional
+        Where values must lie; what the kernel puts beyond is reflected.
+    """
+    values = np.sort(draws, axis=None)
+    quartiles = np.quantile(values, [0.25, 0.75])
+    spread = min(values.std(ddof=1), (quartiles[1] - quartiles[0]) / 1.34) or values.std(ddof=1)
+    width = 0.9 * spread * len(values) ** -0.2
+    low, high = values[0] - 3 * width, values[-1] + 3 * width
+    if bounds is not None:
+        below, above = 2 * bounds[0] - values, 2 * bounds[1] - values
+        values = np.concatenate([values, below[below > low], above[above < high]])
+        low, high = max(low, bounds[0]), min(high, bounds[1])
+    grid = np.linspace(low, high, _GRID)
+    height = np.zeros(_GRID)
+    for part in np.array_split(values, 1 + len(values) // 4096):
+        height += np.exp(-0.5 * ((grid[:, None] - part) / width) ** 2).sum(axis=1)
+    return grid, height / (draws.size * width * np.sqrt(2 * np.pi))
+
+
+def _density_line(
+    ax: "Axes",
+    estimate: Estimate,
+    label: str,
+    style: dict[str, Any],
+    level: float,
+    *,
+    bounds: tuple[float, float] | None,
+) -> None:
+    style = {**style, "linewidth": 1.8, "label": safe(label)}
+    if np.ptp(estimate.draws) == 0:  # one point has no density
+        ax.axvline(estimate.mean, **{**style, "markevery": None})
+        return
+    grid, height = density(estimate.draws, bounds)
+    ax.plot(grid, height, **style)
+    low, high = estimate.interval(level)
+    inside = (grid >= low) & (grid <= high)
+    ax.fill_between(grid[inside], height[inside], color=style["color"], alpha=0.15, linewidth=0)
+
+
+def _finish(ax: "Axes", xlabel: str, level: float) -> None:
+    ax.set_xlabel(f"{xlabel} (shaded: {100 * level:g}% interval)")
+    ax.set_ylabel("posterior density")
+    ax.set_ylim(bottom=0.0)
+    legend_above(ax)
+    tidy(ax)

@@ -1,0 +1,212 @@
+"""Forest plots: a line for each quantity, its mean and its interval."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import OptionError
+from bayesvec.estimate import LEVEL, Estimate, Table
+from bayesvec.plots.quantities import scale_of
+from bayesvec.plots.style import (
+    COLOURS,
+    LETTER,
+    MARKERS,
+    by_run,
+    fonts_for,
+    legend_above,
+    new_axes,
+    pick,
+    safe,
+    tidy,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesvec.questions.neighbors import Neighbor
+
+Estimates = Sequence[Estimate]
+Intervals = tuple[
+    npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]
+]  # mean, low, high
+
+
+def plot_forest(
+    estimates: "Estimates | Mapping[str, Estimates]",
+    *,
+    ax: "Axes | None" = None,
+    level: float = LEVEL,
+    xlabel: str | None = None,
+    ylabel: str = "quantity",
+) -> "Axes":
+    """Draw any estimates as a forest plot: mean and interval of each, of one run or of several.
+
+    Parameters
+    ----------
+    estimates : sequence of Estimate, or mapping of str to such sequences
+        What to draw, from top to bottom; or the same quantities of several runs, by the runs' names.
+    ax : Axes, optional
+        Where to draw.
+    level : float, optional
+        Probability of the intervals.
+    xlabel, ylabel : str, optional
+        Labels of the axes; the horizontal one is told from the estimates' labels if not given.
+    """
+    runs = by_run(estimates)
+    _check_same(runs)
+    first = next(iter(runs.values()))
+    names = [estimate.label for estimate in first]
+    series = {name: _intervals(each, level) for name, each in runs.items()}
+    ax = _new_axes(ax, names, len(runs))
+    _draw(
+        ax,
+        names,
+        series,
+        xlabel=f"{xlabel or scale_of(first).name}, {100 * level:g}% interval",
+        ylabel=ylabel,
+    )
+    return ax
+
+
+def plot_projection(
+    estimates: "Estimates | Mapping[str, Estimates]",
+    axis: Sequence[tuple[str, str]],
+    *,
+    words: Sequence[str] | None = None,
+    ax: "Axes | None" = None,
+    level: float = LEVEL,
+) -> "Axes":
+    """Draw the positions of words on an axis, each with its interval, sorted by position.
+
+    Parameters
+    ----------
+    estimates : sequence of Estimate, or mapping of str to such sequences
+        From `Posterior.projection`; of several runs by their names (sorted by the first).
+    axis : sequence of (str, str)
+        The pairs of words that the axis was built from; they name its poles, the first words the right one.
+    words : sequence of str, optional
+        The words, one for each estimate, if they should not be taken from the estimates' labels.
+    ax : Axes, optional
+        Where to draw.
+    level : float, optional
+        Probability of the intervals.
+    """
+    if not axis:
+        raise OptionError("the axis is empty; give at least one pair of words")
+    runs = by_run(estimates)
+    _check_same(runs)
+    first = next(iter(runs.values()))
+    order = np.argsort([-estimate.mean for estimate in first], kind="stable")
+    every = [_word(estimate.label) for estimate in first] if words is None else list(words)
+    names = [every[i] for i in order]
+    series = {name: _intervals([each[i] for i in order], level) for name, each in runs.items()}
+    ax = _new_axes(ax, names, len(runs), more=0.4)
+    xlabel = f"position on the axis (cosine), {100 * level:g}% interval"
+    _draw(ax, names, series, xlabel=xlabel, ylabel="word", gap=2.0)  # the poles stand in the gap
+    ax.axvline(0.0, color="0.5", linewidth=0.8, zorder=0)
+    poles = [_pole([pair[side] for pair in axis]) for side in (0, 1)]
+    family = fonts_for(poles)
+    for x, place, text in ((0.0, "left", f"← {poles[1]}"), (1.0, "right", f"{poles[0]} →")):
+        ax.annotate(
+            safe(text),
+            (x, 1.0),
+            xycoords="axes fraction",
+            xytext=(0, 4),
+            textcoords="offset points",
+            ha=place,
+            fontfamily=family,
+        )
+    return ax
+
+
+def plot_neighbors(
+    neighbors: Table["Neighbor"], *, ax: "Axes | None" = None, level: float | None = None
+) -> "Axes":
+    """Draw a table of neighbours as a forest plot: mean and interval of each, P(in the top n) at the right.
+
+    Parameters
+    ----------
+    neighbors : Table of Neighbor
+        From `Posterior.neighbors`.
+    ax : Axes, optional
+        Where to draw.
+    level : float, optional
+        Probability of the table's intervals, for the label of the axis.
+    """
+    ax = _new_axes(ax, neighbors["word"], 1)
+    mean, low, high = (np.array(neighbors[name], dtype=np.float64) for name in ("mean", "low", "high"))
+    xlabel = "cosine similarity" + ("" if level is None else f", {100 * level:g}% interval")
+    _draw(ax, neighbors["word"], {"": (mean, low, high)}, xlabel=xlabel, ylabel="neighbour")
+    beside = ax.get_yaxis_transform()
+    if not np.isnan(neighbors["probability"]).all():  # one point has none
+        for place, probability in enumerate(neighbors["probability"]):
+            ax.text(1.02, place, f"{probability:.2f}", transform=beside, va="center")
+        ax.text(1.02, -1.0, f"P(top {len(neighbors)})", transform=beside, va="center")
+    return ax
+
+
+def _draw(
+    ax: "Axes",
+    names: Sequence[str],
+    series: Mapping[str, Intervals],
+    *,
+    xlabel: str,
+    ylabel: str,
+    gap: float = 0.5,
+) -> None:
+    """Draw each series with its own colour and marker, side by side within the line of a quantity."""
+    places = np.arange(len(names), dtype=np.float64)
+    for number, (run, (mean, low, high)) in enumerate(series.items()):
+        shift = (number - (len(series) - 1) / 2) * 0.7 / len(series)
+        colour = pick(COLOURS, number)
+        known = ~np.isnan(low)  # one point has no interval
+        ax.hlines(places[known] + shift, low[known], high[known], color=colour, linewidth=1.8)
+        marks = {"marker": pick(MARKERS, number), "linestyle": "none", "color": colour, "markersize": 5}
+        ax.plot(mean, places + shift, label=safe(run), **marks)
+    ax.set_yticks(places, [safe(name) for name in names], fontfamily=fonts_for(names))
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    ax.grid(axis="x", alpha=0.3)
+    ax.tick_params(axis="y", length=0)
+    tidy(ax)
+    if len(series) > 1:
+        legend_above(ax, columns=3, gap=gap)
+
+
+def _intervals(estimates: "Estimates", level: float) -> Intervals:
+    low, high = np.array([estimate.interval(level) for estimate in estimates]).T
+    return np.array([estimate.mean for estimate in estimates]), low, high
+
+
+def _check_same(runs: "Mapping[str, Estimates]") -> None:
+    """Refuse estimates that do not stand in one line."""
+    wanted = None
+    for name, estimates in runs.items():
+        labels = [estimate.label for estimate in estimates]
+        if not labels:
+            raise OptionError("there are no estimates to draw; give at least one")
+        if wanted is not None and labels != wanted:
+            raise OptionError(
+                f"{name} has other quantities than the first run; all must have the same, in one order"
+            )
+        wanted = labels
+
+
+def _new_axes(ax: "Axes | None", names: Sequence[str], runs: int, more: float = 0.0) -> "Axes":
+    """Return ``ax``, or new axes with room for the names beside them."""
+    width = max(6.4, 4.0 + LETTER * max(map(len, names)))
+    return new_axes(ax, width=width, height=0.8 + more + len(names) * max(0.3, 0.18 * runs))
+
+
+def _word(label: str) -> str:
+    """Return the word of a label such as ``projection(doctor; he:she)``."""
+    return label.partition("(")[2].rpartition(";")[0].strip() or label
+
+
+def _pole(words: Sequence[str]) -> str:
+    """Name a pole by its words, the first few if they are many."""
+    distinct = list(dict.fromkeys(words))
+    return ", ".join(distinct[:3]) + (", …" if len(distinct) > 3 else "")

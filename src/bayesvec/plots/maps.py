@@ -1,0 +1,170 @@
+"""A map of chosen words: the plane that shows their posterior means best, with the draws around them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import OptionError
+from bayesvec.estimate import LEVEL, tails
+from bayesvec.plots.labels import place_labels
+from bayesvec.plots.style import COLOURS, DASHES, MARKERS, new_axes, pick, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesvec.posterior import Posterior
+
+Float64 = npt.NDArray[np.float64]
+
+_FEWEST = 3  # words that span a plane
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """A plane in the space of vectors.
+
+    Attributes
+    ----------
+    centre : ndarray, (K,)
+        Where the plane's origin is.
+    axes : ndarray, (2, K)
+        Two orthonormal directions.
+    share : ndarray, (2,)
+        Share of the variance of what the plane was fitted to that lies along each.
+    """
+
+    centre: Float64
+    axes: Float64
+    share: Float64
+
+    def __call__(self, vectors: npt.NDArray[Any]) -> Float64:
+        """Return the places in the plane of vectors (..., K), as (..., 2)."""
+        return np.asarray((vectors - self.centre) @ self.axes.T)
+
+
+def fit_projection(vectors: npt.ArrayLike) -> Projection:
+    """Return the plane of the first two principal components of vectors (n, K).
+
+    The sign of a component is arbitrary; here the vector that lies farthest out along it is on its positive side.
+    """
+    x = np.asarray(vectors, dtype=np.float64)
+    centre = x.mean(axis=0)
+    left, singular, right = np.linalg.svd(x - centre, full_matrices=False)
+    farthest = np.abs(left[:, :2]).argmax(axis=0)
+    signs = np.where(left[farthest, [0, 1]] < 0, -1.0, 1.0)
+    total = float(np.sum(singular**2))
+    share = singular[:2] ** 2 / total if total > 0 else np.zeros(2)
+    return Projection(centre, right[:2] * signs[:, None], share)
+
+
+def plot_map(
+    posterior: "Posterior",
+    words: Sequence[str],
+    *,
+    ax: "Axes | None" = None,
+    at: str | None = None,
+    level: float = LEVEL,
+    shown: int = 150,
+) -> "Axes":
+    """Draw words in the plane that shows their posterior means best, each with the cloud of its draws.
+
+    The plane is that of the first two principal components of the words' posterior means; the draws are
+    projected along the same axes. The ellipse around a word holds ``level`` of its cloud if that is normal.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        The run; not one with ``identify="none"``, whose draws are rotated against each other.
+    words : sequence of str
+        Three or more different words.
+    ax : Axes, optional
+        Where to draw.
+    at : str, optional
+        The slice whose words are meant, in a run over groups or time.
+    level : float, optional
+        Probability of the ellipses.
+    shown : int, optional
+        How many draws of each word are drawn as points, at the most.
+    """
+    from matplotlib.patches import Ellipse
+
+    tails(level)
+    vectors = _read(posterior, words, at)  # (draw, n, K)
+    projection = fit_projection(vectors.mean(axis=0))
+    cloud = projection(vectors)  # (draw, n, 2)
+    means = cloud.mean(axis=0)
+    ax = new_axes(ax, height=5.2)
+    some = np.unique(np.linspace(0, len(cloud) - 1, min(shown, len(cloud))).astype(np.int64))
+    for i in range(len(words)):
+        colour = pick(COLOURS, i)
+        if len(cloud) > 2:  # a point has no cloud
+            # a picture within the picture: thousands of points would be most of a PDF or SVG
+            ax.scatter(
+                cloud[some, i, 0],
+                cloud[some, i, 1],
+                s=3,
+                color=colour,
+                alpha=0.25,
+                linewidths=0,
+                rasterized=True,
+            )
+            place, width, height, angle = ellipse(cloud[:, i], level)
+            style = {"facecolor": "none", "edgecolor": colour, "linestyle": pick(DASHES, i), "linewidth": 1.4}
+            ax.add_patch(Ellipse(place, width, height, angle=angle, **style))
+        ax.plot(*means[i], marker=pick(MARKERS, i), color=colour, markersize=8, markeredgecolor="white")
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.margins(0.08)
+    first, second = (f"{100 * share:.0f}% of the variance of the means" for share in projection.share)
+    ax.set_xlabel(f"first axis ({first}; ellipses: {100 * level:g}%)")
+    ax.set_ylabel(f"second axis ({second})")
+    tidy(ax)
+    place_labels(ax, means, words)
+    return ax
+
+
+def ellipse(points: Float64, level: float = LEVEL) -> tuple[tuple[float, float], float, float, float]:
+    r"""Return centre, lengths of the two axes and angle in degrees of the ellipse of a normal cloud.
+
+    With the covariance :math:`\sum_j s_j^2 u_j u_j^\top` of the points, a normal with it puts ``level`` within
+    :math:`\sqrt{-2 \log(1 - level)}` standard deviations :math:`s_j` along each :math:`u_j`.
+
+    Parameters
+    ----------
+    points : ndarray, (n, 2)
+        Three or more points.
+    level : float, optional
+        Probability of the ellipse.
+    """
+    variances, directions = np.linalg.eigh(np.cov(points.T))
+    reach = float(np.sqrt(-2.0 * np.log1p(-level)))
+    short, long = 2 * reach * np.sqrt(np.maximum(variances, 0.0))
+    angle = np.degrees(np.arctan2(directions[1, 1], directions[0, 1]))
+    x, y = points.mean(axis=0)
+    return (float(x), float(y)), float(long), float(short), float(angle)
+
+
+def _read(posterior: "Posterior", words: Sequence[str], at: str | None) -> Float64:
+    """Read the vectors of the words in all draws, (draw, n, K)."""
+    draws = posterior.draws
+    if len(words) < _FEWEST:
+        raise OptionError(f"a map needs {_FEWEST} words or more; got {len(words)}")
+    if len(set(words)) < len(words):
+        twice = next(word for i, word in enumerate(words) if word in words[:i])
+        raise OptionError(f"a map needs different words; got {twice!r} twice")
+    if draws.dim < 2:
+        raise OptionError("a map needs vectors of 2 dimensions or more; these have 1")
+    check_identified(posterior, "a map")
+    vectors = draws.read("rho", rows=posterior.rows(words, at=at)).astype(np.float64)
+    return vectors.reshape(-1, len(words), draws.dim)
+
+
+def check_identified(posterior: "Posterior", what: str) -> None:
+    """Refuse a run whose draws are rotated against each other."""
+    if posterior.draws.manifest["settings"].get("identify") == "none":
+        raise OptionError(
+            f"{posterior.path} has identify='none': its draws are rotated against each other, so their mean says "
+            f"nothing; {what} needs a run with identify='procrustes' or 'fixed'"
+        )

@@ -1,0 +1,97 @@
+"""The ring of a posterior that is not identified, beside one that is (the paper's Figure of the donuts)."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import OptionError
+from bayesvec.plots.labels import place_labels
+from bayesvec.plots.maps import check_identified
+from bayesvec.plots.style import COLOURS, MARKERS, legend_above, new_panels, pick, safe, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesvec.posterior import Posterior
+
+
+def plot_rings(
+    free: "Posterior",
+    identified: "Posterior",
+    words: Sequence[str],
+    *,
+    axes: "Sequence[Axes] | None" = None,
+    shown: int = 1500,
+) -> "list[Axes]":
+    """Draw two coordinates of word vectors in a run that is not identified, beside one that is.
+
+    The posterior does not change when all vectors are turned together, so that without identification a word
+    lies anywhere on a ring (K = 2; on a shell if K is larger) and its mean is near the origin.
+
+    Parameters
+    ----------
+    free : Posterior
+        A run with ``identify="none"``.
+    identified : Posterior
+        A run with another ``identify``, of the same counts.
+    words : sequence of str
+        One or more words.
+    axes : two Axes, optional
+        Where to draw.
+    shown : int, optional
+        How many draws of each word are drawn, at the most.
+    """
+    if free.draws.manifest["settings"].get("identify") != "none":
+        raise OptionError(f"{free.path} is identified; the first run must have identify='none'")
+    check_identified(identified, "the second panel")
+    for posterior in (free, identified):
+        if posterior.draws.dim < 2:
+            raise OptionError(f"{posterior.path} has vectors of 1 dimension; rings need 2 or more")
+    panels = new_panels(axes, width=8.6, height=5.2)
+    how = identified.draws.manifest["settings"].get("identify", "identified")
+    clouds = [_coordinates(posterior, words) for posterior in (free, identified)]
+    reach = 1.05 * max(float(np.abs(cloud).max()) for cloud in clouds)
+    for ax, cloud, title in zip(panels, clouds, ("not identified", f"identified ({how})"), strict=True):
+        _draw(ax, cloud, words, shown)
+        ax.set_title(title, fontsize="medium")
+        ax.set_xlim(-reach, reach)
+        ax.set_ylim(-reach, reach)
+    _legend(panels[0])
+    place_labels(panels[1], clouds[1].mean(axis=0), words)
+    return panels
+
+
+def _legend(ax: "Axes") -> None:
+    """Put the words above the axes, their dots as dark as the crowd of them looks."""
+    legend_above(ax, columns=3, gap=2.0)  # the title stands in the gap
+    legend: Any = ax.get_legend()
+    for handle in legend.legend_handles[:-1]:
+        handle.set_alpha(0.9)
+        handle.set_sizes([36.0])
+
+
+def _coordinates(posterior: "Posterior", words: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Return the first two coordinates of the words in all draws, (draw, n, 2)."""
+    vectors = posterior.draws.read("rho", rows=posterior.rows(words))
+    return vectors[..., :2].reshape(-1, len(words), 2).astype(np.float64)
+
+
+def _draw(ax: "Axes", cloud: npt.NDArray[np.float64], words: Sequence[str], shown: int) -> None:
+    some = np.unique(np.linspace(0, len(cloud) - 1, min(shown, len(cloud))).astype(np.int64))
+    for i, word in enumerate(words):
+        style = {"color": pick(COLOURS, i), "marker": pick(MARKERS, i), "linewidths": 0}
+        ax.scatter(
+            cloud[some, i, 0], cloud[some, i, 1], s=12, alpha=0.4, rasterized=True, label=safe(word), **style
+        )
+    for i, mean in enumerate(cloud.mean(axis=0)):
+        cross = {"marker": "X", "markersize": 10, "color": pick(COLOURS, i), "markeredgecolor": "black"}
+        label = "posterior mean" if i == len(words) - 1 else None
+        ax.plot(*mean, linestyle="none", label=label, **cross)
+    for line in (ax.axhline, ax.axvline):
+        line(0.0, color="0.7", linewidth=0.6, zorder=0)
+    ax.set_aspect("equal", adjustable="box")
+    ax.set_xlabel("first coordinate")
+    ax.set_ylabel("second coordinate")
+    tidy(ax)

@@ -1,0 +1,55 @@
+"""Figures as files."""
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesvec.errors import OptionError
+from bayesvec.plots.style import boxes_allowed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+KINDS = ("png", "pdf", "svg")
+_DATES: dict[str, dict[str, Any]] = {"png": {}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
+
+
+def save_figure(ax: "Axes", path: str) -> None:
+    """Write the figure of ``ax`` to ``path``; the ending says the format (png, pdf, svg).
+
+    The same figure gives the same bytes: no date is written.
+    """
+    from matplotlib import rc_context
+
+    final = Path(path)
+    kind = picture_kind(final)
+    partial = final.with_name(f".{final.name}.partial")
+    figure: Any = ax.get_figure(root=True)
+    try:
+        with boxes_allowed() as boxes, rc_context({"svg.hashsalt": "bayesvec"}):
+            figure.savefig(partial, format=kind, dpi=200, bbox_inches="tight", metadata=_DATES[kind])
+        os.replace(partial, final)
+    except OSError as error:
+        raise OptionError(f"cannot write {path}: {error.strerror}; choose another place") from None
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+    tell_of_boxes(boxes)
+
+
+def picture_kind(path: Path) -> str:
+    """Return the format that the name of a picture asks for."""
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in KINDS:
+        raise OptionError(f"{path} ends in {path.suffix!r}; a picture can be .png, .pdf or .svg")
+    return kind
+
+
+def tell_of_boxes(letters: set[str]) -> None:
+    """Say on standard error which letters could only be drawn as boxes."""
+    if letters:
+        some = " ".join(sorted(letters)[:10]) + (" …" if len(letters) > 10 else "")
+        remedy = "install a font that has them, such as one of the Noto fonts"
+        sys.stderr.write(f"bayesvec: no font here has the letters {some}, drawn as boxes; {remedy}\n")

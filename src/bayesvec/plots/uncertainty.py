@@ -1,0 +1,76 @@
+"""Which words are uncertain: the spread of their vectors against how often they were seen."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesvec.checks import whole
+from bayesvec.errors import OptionError
+from bayesvec.estimate import Table
+from bayesvec.plots.labels import place_labels
+from bayesvec.plots.style import COLOURS, DASHES, MARKERS, by_run, legend_above, new_axes, pick, safe, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_uncertainty(
+    tables: "Table[Any] | Mapping[str, Table[Any]]",
+    *,
+    words: "list[str] | tuple[str, ...] | None" = None,
+    named: int = 12,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw the spread of word vectors against how often the words were seen, and what is usual for the count.
+
+    Parameters
+    ----------
+    tables : Table of Uncertainty, or mapping of str to such tables
+        From `Posterior.uncertainty`, best with ``n`` all words; of several runs by their names.
+    words : list of str, optional
+        The words to name; those that stand out most for their count if not given.
+    named : int, optional
+        How many words to name if ``words`` is not given.
+    ax : Axes, optional
+        Where to draw.
+    """
+    runs = by_run(tables)
+    named = whole("n", named, 0)
+    ax = new_axes(ax, width=7.2, height=4.6)
+    for number, (run, table) in enumerate(runs.items()):
+        seen, spread, usual = (np.array(table[name], dtype=float) for name in ("seen", "spread", "usual"))
+        colour = pick(COLOURS, number)
+        order = np.argsort(seen, kind="stable")
+        order = order[seen[order] > 0]  # a word that was never seen has no place on a logarithmic scale
+        dots = {"marker": pick(MARKERS, number), "color": colour, "alpha": 0.35, "linewidths": 0}
+        label = safe(run) if run else "word"
+        ax.scatter(seen[order], spread[order], s=12, label=label, rasterized=len(order) > 500, **dots)
+        usual_label = f"usual for the count{f' ({safe(run)})' if run else ''}"
+        line = {"color": colour, "linestyle": pick(DASHES, number), "linewidth": 1.8}
+        ax.plot(seen[order], usual[order], label=usual_label, **line)
+    ax.set_xscale("log")
+    ax.set_xlabel("positive samples of the word")
+    ax.set_ylabel("spread of its vector (0 known, 1 unknown)")
+    tidy(ax)
+    legend_above(ax, columns=4)
+    _name(ax, next(iter(runs.values())), words, named)
+    return ax
+
+
+def _name(ax: "Axes", table: Table[Any], words: Any, named: int) -> None:
+    """Write some of the words of a table beside their points."""
+    place = {word: row for row, word in enumerate(table["word"])}
+    seen, spread, usual = (np.array(table[name], dtype=float) for name in ("seen", "spread", "usual"))
+    if words is None:
+        order = np.argsort(usual - spread, kind="stable")
+        rows = [int(row) for row in order if seen[row] > 0][:named]
+    else:
+        unknown = [word for word in words if word not in place]
+        if unknown:
+            raise OptionError(f"{unknown[0]!r} is not in the table; name words that are")
+        rows = [place[word] for word in words if seen[place[word]] > 0]
+    if rows:
+        points = np.column_stack([seen[rows], spread[rows]])
+        ax.plot(*points.T, linestyle="none", marker="o", color="black", markersize=4, fillstyle="none")
+        place_labels(ax, points, [table["word"][row] for row in rows], fontsize="small")
