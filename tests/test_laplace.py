@@ -1,19 +1,22 @@
 """Laplace: the covariance is the inverse Hessian of what is free, draws have it, and what is no mode is refused."""
 
+import json
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bayesvec import from_pairs, simulate
+import bayesvec as bv
+from bayesvec import cli, from_pairs, simulate
 from bayesvec.errors import NumericalError, OptionError, UnknownWordError
 from bayesvec.identify import Anchors, choose_anchors
 from bayesvec.model import Model
 from bayesvec.parallel import Threads
 from bayesvec.priors import Prior, RowPrior, spherical
 from bayesvec.samplers import laplace, laplace_factor
-from bayesvec.samplers.laplace_covariance import RowsCovariance, fit_words, laplace_covariance
+from bayesvec.samplers.laplace_covariance import RowsCovariance, laplace_covariance
 from bayesvec.samplers.laplace_factor import factorise
 from bayesvec.samplers.laplace_solver import Elimination
 from bayesvec.samplers.laplace_space import Space, reach_mode
@@ -377,8 +380,6 @@ def test_covariance_of_rows_on_any_threads():
     )
     assert_array_equal(one.covariance, two.covariance)
     assert_array_equal(one.mean, two.mean)
-    fitted = fit_words(counts, spherical(4.0), 4, words=["w0", "w9"])
-    assert_array_equal(one.covariance, fitted.covariance)
 
 
 def test_draws_of_rows(counts, found):
@@ -457,3 +458,53 @@ def test_coverage_with_much_data(case):
         at = truth.rho @ truth.alpha.T
         shares.append(np.mean((low < at) & (at < high)))
     assert abs(np.mean(shares) - 0.9) < 0.015
+
+
+@pytest.fixture(scope="module")
+def mode_run(tmp_path_factory):
+    out = tmp_path_factory.mktemp("laplace") / "map.run"
+    counts, _ = simulate(60, 4, pairs=40_000, seed=0)
+    return bv.fit(counts, 4, method="map", prior_precision=4.0, out=out, progress=False)
+
+
+def test_words_of_a_run(mode_run):
+    """From the mode of a run, up to a rotation: what no rotation changes is the same."""
+    counts, _ = simulate(60, 4, pairs=40_000, seed=0)
+    found = find_map(counts, spherical(4.0), 4)
+    near = found.rho, found.alpha
+    expected = laplace_covariance(counts, spherical(4.0), near, words=["w3", "w9"], mode_tolerance=1e-6)
+    result = mode_run.laplace_covariance(["w3", "w9"])
+    assert_allclose(np.linalg.norm(result.mean, axis=1), np.linalg.norm(expected.mean, axis=1), rtol=1e-3)
+    ours, theirs = (np.linalg.eigvalsh(each.covariance) for each in (result, expected))
+    assert_allclose(ours, theirs, rtol=0.01)
+    assert_allclose(ours.sum(), np.trace(result.covariance))
+
+
+def test_words_at_the_command_line(mode_run, monkeypatch, capsys, tmp_path):
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["bayesvec", "laplace", mode_run.path, *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return ended.value.code, *capsys.readouterr()
+
+    status, out, _ = call("--words", "w3,w9", "--quiet", "--out", tmp_path / "two.npz")
+    assert status == 0
+    assert out.startswith("cosine(w3, w9) = ")
+    expected = mode_run.laplace_covariance(["w3", "w9"])
+    with np.load(tmp_path / "two.npz") as kept:
+        assert_array_equal(kept["covariance"], expected.covariance)
+        assert kept["words"].tolist() == ["w3", "w9"]
+    answer = json.loads(call("--words", "w3,w9", "--quiet", "--json")[1])
+    assert_array_equal(answer["mean"], expected.mean)
+    (cosine,) = answer["cosines"]
+    vectors = expected.draws(4000)[0]
+    unit = vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+    assert cosine["mean"] == pytest.approx((unit[:, 0] * unit[:, 1]).sum(axis=-1).mean())
+    for wrong in (
+        ("--words", "w3,w99"),
+        ("--words", "w3,w3"),
+        ("--words", ""),
+        ("--words", "w3", "--out", "x.txt"),
+    ):
+        status, out, err = call(*wrong, "--quiet")
+        assert (status, out, err.count("\n")) == (2, "", 1)

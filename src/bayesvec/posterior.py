@@ -1,6 +1,6 @@
 """The posterior of an embedding, and the questions users ask of it, each answered with an interval."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bayesvec.questions.slices import Drift, Trajectory
     from bayesvec.questions.test_sets import Judged
     from bayesvec.questions.uncertainty import Uncertainty
+    from bayesvec.samplers.laplace_covariance import RowsCovariance
 
 Rows = npt.NDArray[np.int64]
 
@@ -424,6 +425,40 @@ class Posterior:
         if map is not None and not isinstance(map, Posterior):
             return score(self._draws, holdout, at=(map.rho, map.alpha), progress=progress)
         return score(self._draws, holdout, map=None if map is None else map.draws, progress=progress)
+
+    def laplace_covariance(
+        self,
+        words: Sequence[str],
+        contexts: Sequence[str] = (),
+        *,
+        at: str | None = None,
+        threads: int | None = None,
+        report: Callable[[str], None] | None = None,
+    ) -> "RowsCovariance":
+        """Return the joint covariance of some vectors under the Laplace approximation, at any size of the model.
+
+        The mode is looked for from this posterior's mean, so a run of method ``map`` is the quickest start. The
+        inverse of the whole Hessian is never formed.
+
+        Parameters
+        ----------
+        words, contexts : sequence of str
+            Whose vectors; a word's vector first.
+        at : str, optional
+            The slice whose words are meant.
+        threads : int, optional
+            Threads, by default as many as processors. The result does not depend on it.
+        report : callable, optional
+            Told what is being done.
+
+        Returns
+        -------
+        RowsCovariance
+            With ``mean``, ``covariance`` and ``draws(count)``.
+        """
+        from bayesvec.questions.laplace import laplace_of_words
+
+        return laplace_of_words(self, words, contexts, at=at, threads=threads, report=report)
 
     def judge(self, path: str | PathLike[str]) -> "Judged":
         """Return Spearman's correlation of the cosines with human judgements, with its posterior interval.

@@ -15,6 +15,7 @@ from bayesvec.cli import (  # noqa: F401
     demo,
     drift,
     fit,
+    laplace,
     plot,
     questions,
     simulate,

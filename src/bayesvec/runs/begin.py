@@ -17,7 +17,7 @@ from bayesvec.kernels import rng
 from bayesvec.priors import Prior, RowPrior, spherical
 from bayesvec.progress import progress
 from bayesvec.runs.display import tell
-from bayesvec.runs.folder import Run
+from bayesvec.runs.folder import Folder, Run
 from bayesvec.runs.outcome import write_outcome
 from bayesvec.runs.start import begin_at, is_given
 
@@ -139,7 +139,7 @@ def prior_fingerprint(prior: Prior) -> str:
     return hashlib.sha256(b"".join(files.array_parts(prior_arrays(prior)))).hexdigest()[:16]
 
 
-def load_prior(run: Run) -> Prior:
+def load_prior(run: Folder) -> Prior:
     """Return the prior of a run."""
     if run.settings.prior_precision is not None:
         return spherical(run.settings.prior_precision)

@@ -34,8 +34,8 @@ MONITORED = 50  # pairs of words whose cosines are watched
 
 
 @dataclass
-class Run:
-    """A run folder held for writing.
+class Folder:
+    """A run folder: what it was made from.
 
     Attributes
     ----------
@@ -43,13 +43,10 @@ class Run:
         The folder.
     manifest : dict
         Its manifest.
-    lock : Lock
-        What keeps other processes out.
     """
 
     path: Path
     manifest: dict[str, Any]
-    lock: files.Lock
 
     @property
     def settings(self) -> Settings:
@@ -78,6 +75,23 @@ class Run:
                 f"{counts.num_pairs} and {counts.fingerprint[:8]} here); give those or another folder"
             )
             raise RunError(message, path=str(self.path))
+
+
+@dataclass
+class Run(Folder):
+    """A run folder held for writing.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    manifest : dict
+        Its manifest.
+    lock : Lock
+        What keeps other processes out.
+    """
+
+    lock: files.Lock
 
     def check_settings(self, wanted: Mapping[str, Any]) -> None:
         """Raise a `RunError` that says which ``wanted`` settings are not the run's (more draws may be)."""

@@ -67,8 +67,9 @@ def check_size(num_words: int, num_contexts: int, dim: int) -> None:
     if size > LARGEST:
         raise OptionError(
             f"the Laplace approximation of all rows at once has {size} parameters ({num_words} words and "
-            f"{num_contexts} contexts of {dim} axes); at most {LARGEST} are allowed: choose the words it is for "
-            "(--words, laplace_covariance), a smaller vocabulary, or another method"
+            f"{num_contexts} contexts of {dim} axes); at most {LARGEST} are allowed: for a few words fit "
+            "with --method map and ask `bayesvec laplace RUN --words a,b`; or take a smaller vocabulary or "
+            "another method"
         )
 
 
