@@ -39,11 +39,12 @@ def sync_tree(folder: Path) -> None:
     """Flush everything below ``folder`` to the disk."""
     for parent, _, names in os.walk(folder):
         for name in names:
-            _sync_file(Path(parent, name))
+            sync_file(Path(parent, name))
         sync_directory(Path(parent))
 
 
-def _sync_file(path: Path) -> None:
+def sync_file(path: Path) -> None:
+    """Flush a file to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -74,7 +75,7 @@ class Staged:
     def commit(self) -> None:
         """Flush the staged files to the disk, then rename them into place."""
         for path in self._final:
-            _sync_file(path.with_name(path.name + PARTIAL))
+            sync_file(path.with_name(path.name + PARTIAL))
         for path in self._final:
             os.replace(path.with_name(path.name + PARTIAL), path)
         for folder in {path.parent for path in self._final}:
