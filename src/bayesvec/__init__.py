@@ -15,6 +15,7 @@ _HOME = {
     "compare": "bayesvec.comparison",
     "count": "bayesvec.text.counting",
     "count_baskets": "bayesvec.text.counting",
+    "export": "bayesvec.exports",
     "fit": "bayesvec.run",
     "from_pairs": "bayesvec.counts",
     "from_table": "bayesvec.counts_table",
@@ -22,6 +23,7 @@ _HOME = {
     "open_counts": "bayesvec.counts_store",
     "open_truth": "bayesvec.worlds",
     "random_polyagamma": "bayesvec.kernels.polyagamma",
+    "read_vectors": "bayesvec.vectors",
     "simulate": "bayesvec.worlds",
     "simulate_documents": "bayesvec.worlds_text",
 }
@@ -36,12 +38,14 @@ __all__ = [
     "count",
     "count_baskets",
     "datasets",
+    "export",
     "fit",
     "from_pairs",
     "from_table",
     "open_counts",
     "open_truth",
     "random_polyagamma",
+    "read_vectors",
     "simulate",
     "simulate_documents",
 ]
@@ -66,11 +70,13 @@ if TYPE_CHECKING:
     from bayesvec.counts_store import open_counts
     from bayesvec.counts_table import from_table
     from bayesvec.estimate import Estimate
+    from bayesvec.exports import export
     from bayesvec.kernels.polyagamma import random_polyagamma
     from bayesvec.posterior import Posterior
     from bayesvec.posterior import open as open
     from bayesvec.run import fit
     from bayesvec.text.counting import count, count_baskets
     from bayesvec.trials import calibrate
+    from bayesvec.vectors import read_vectors
     from bayesvec.worlds import open_truth, simulate
     from bayesvec.worlds_text import simulate_documents

@@ -14,6 +14,7 @@ from bayesvec.cli import (  # noqa: F401
     count,
     demo,
     drift,
+    export,
     fit,
     laplace,
     plot,
