@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bayesvec.counts import PairCounts
     from bayesvec.diagnostics import Score
     from bayesvec.draws import Draws
+    from bayesvec.exports import Exported
     from bayesvec.mode import MapEstimate
     from bayesvec.questions.analogies import Answer
     from bayesvec.questions.neighbors import Neighbor
@@ -492,6 +493,12 @@ class Posterior:
     def mean_vectors(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Return the posterior means of rho and alpha, (word, K) and (context, K)."""
         return self._draws.mean("rho"), self._draws.mean("alpha")
+
+    def export(self, path: "str | PathLike[str]", format: str = "word2vec", **options: Any) -> "Exported":
+        """Write this posterior for other programs: word2vec, ArviZ, Parquet, NumPy; see `bayesvec.export`."""
+        from bayesvec.exports import export
+
+        return export(self, path, format, **options)
 
     def to_datatree(self) -> Any:
         """Return the run as an xarray DataTree in ArviZ's layout."""
