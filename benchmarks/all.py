@@ -10,7 +10,7 @@ from pathlib import Path
 
 import tables
 
-SCRIPTS = ("sweep", "polyagamma_draws", "gradient", "map", "count", "ess", "laplace", "fit")
+SCRIPTS = ("sweep", "polyagamma_draws", "gradient", "map", "count", "ess", "laplace", "fit", "questions")
 
 
 def main():
