@@ -106,3 +106,9 @@ def test_draws_cannot_be_changed():
     assert e.draws[0, 0] == DRAWS[0, 0]
     with pytest.raises(ValueError, match="read-only"):
         e.draws[0, 0] = 1.0
+
+
+def test_stands_where_a_number_is_expected():
+    estimate = Estimate(np.array([[0.25, 0.75]]))
+    assert float(estimate) == 0.5
+    assert f"{float(estimate):.2f}" == "0.50"

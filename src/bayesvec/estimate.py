@@ -98,6 +98,9 @@ class Estimate:
             )
         return replace(self, draws=self.draws - other.draws, label=f"{self.label} - {other.label}")
 
+    def __float__(self) -> float:
+        return self.mean
+
     def __str__(self) -> str:
         return self.sentence()
 
