@@ -1,6 +1,6 @@
 """The posterior of an embedding, and the questions users ask of it, each answered with an interval."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bayesvec.exports import Exported
     from bayesvec.mode import MapEstimate
     from bayesvec.questions.analogies import Answer
+    from bayesvec.questions.gensim_habits import OddOne
     from bayesvec.questions.neighbors import Neighbor
     from bayesvec.questions.slices import Drift, Trajectory
     from bayesvec.questions.test_sets import Judged
@@ -390,6 +391,77 @@ class Posterior:
         from bayesvec.questions.uncertainty import uncertain_words
 
         return uncertain_words(self, words, n, by=by)
+
+    def most_similar(
+        self,
+        positive: Any = None,
+        negative: Any = None,
+        topn: int = 10,
+        *,
+        restrict_vocab: int | None = None,
+        at: str | None = None,
+        level: float = LEVEL,
+    ) -> Table["Neighbor"]:
+        """Return the words nearest to a sum of words, as gensim's ``most_similar`` does, with intervals.
+
+        Parameters
+        ----------
+        positive, negative : str, list of str, or list of (str, float), optional
+            Words that are added and subtracted, as unit vectors, perhaps with weights. A single positive word
+            has the answers of `neighbors`, and b, c against a those of `analogy`.
+        topn : int, optional
+            How many words; those of the sum are not among them.
+        restrict_vocab : int, optional
+            Look at the first so many words only, the most common ones in counts of text.
+        at : str, optional
+            The slice whose words are meant.
+        level : float, optional
+            Probability of the intervals.
+
+        Returns
+        -------
+        Table of Neighbor
+            The nearest first by mean cosine. ``[(row.word, row.mean) for row in table]`` is what gensim returns.
+        """
+        from bayesvec.questions.gensim_habits import most_similar
+
+        return most_similar(self, positive, negative, topn, restrict_vocab=restrict_vocab, at=at, level=level)
+
+    def n_similarity(self, words: list[str], others: list[str], *, at: str | None = None) -> Estimate:
+        """Return the cosine between the mean vectors of two lists of words, as gensim's ``n_similarity``."""
+        from bayesvec.questions.gensim_habits import n_similarity
+
+        return n_similarity(self, words, others, at=at)
+
+    def doesnt_match(
+        self, words: list[str], *, at: str | None = None, level: float = LEVEL
+    ) -> Table["OddOne"]:
+        """Return how likely each word is the one that does not go with the others; gensim's answer comes first.
+
+        The odd one of a draw is the word farthest, by cosine, from the mean of all their unit vectors.
+        """
+        from bayesvec.questions.gensim_habits import doesnt_match
+
+        return doesnt_match(self, words, at=at, level=level)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._words
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __getitem__(self, key: str | list[str]) -> npt.NDArray[np.float64]:
+        """Return the posterior mean of a word's vector, (K,), or of several words', (M, K)."""
+        from bayesvec.questions.gensim_habits import mean_vector
+
+        return mean_vector(self, key)
+
+    if not TYPE_CHECKING:  # a type checker is to know the attributes that there are
+
+        def __getattr__(self, name: str) -> Any:
+            from bayesvec.questions.gensim_habits import missing
+
+            raise missing(name)
 
     def check(self, *, pairs: int = 100, seed: int = 0, parameters: bool = False) -> "Check":
         """Say whether the run is long enough, by R-hat and ESS of quantities that no rotation changes.
