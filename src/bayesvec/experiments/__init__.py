@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bayesvec.experiments.cells import Experiment
 
 # in the order of the paper
-NAMES = ("convergence", "scaling", "coverage")
+NAMES = ("donuts", "convergence", "scaling", "coverage", "ess", "throughput", "cosines")
 
 
 def find_experiment(name: str) -> "Experiment":

@@ -53,7 +53,6 @@ def draw_density(ax: "Axes", draws: npt.NDArray[np.float64], label: str, style: 
         return
     grid, height = density(draws, (-1.0, 1.0))
     ax.plot(grid, height, label=label, linewidth=1.8, **style)
-    ax.fill_between(grid, height, color=style["color"], alpha=0.10, linewidth=0)
 
 
 def slope_guide(ax: "Axes", sizes: Sequence[float], at: float) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from bayesvec.experiments.bench import Bench
 from bayesvec.experiments.cells import Cell
+from bayesvec.experiments.costs import fit_seconds
 from bayesvec.experiments.markdown import size
 from bayesvec.experiments.measures import against_truth
 from bayesvec.experiments.ways import WAYS, Impossible, draw
@@ -74,7 +75,7 @@ def _cell(
     warmup: int | None = None,
 ) -> Cell:
     usual = (1000, 400) if WAYS[way].method == "nuts" else (2000, 500)
-    settings = {
+    settings: dict[str, Any] = {
         "world": world,
         "dim": dim,
         "vocab": vocab,
@@ -88,12 +89,9 @@ def _cell(
     label = f"K={dim} V={vocab} N={size(pairs)} {way}" + (" zipf" if world == "zipf" else "")
     named = way in ("gibbs", "map") or (way in ("nuts", "mfvi-stan", "laplace") and world == "uniform")
     rank = 0 if way in ("gibbs", "map") else 1 if named else 2
-    return Cell(label, settings, worlds * _seconds(settings), rank)
-
-
-def _seconds(settings: Mapping[str, Any]) -> float:
-    """Return about how long one world takes when two are worked on at a time."""
-    return 1.0
+    sweeps = settings["draws"] + settings["warmup"]
+    cost = fit_seconds(way, dim, vocab, pairs, sweeps=sweeps, at_once=2, fits=worlds)
+    return Cell(label, settings, cost + worlds * sweeps * vocab**2 * 1e-8, rank)
 
 
 def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:

@@ -4,15 +4,17 @@ Ours is the Gibbs sampler that goes on from its current value, free, with the or
 of its Algorithm 1: rows begin anew and take ten steps, and the last K contexts stay at the MAP.
 """
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from bayesvec.alone import Alone, prepare_alone
 from bayesvec.counts import PairCounts
@@ -25,6 +27,7 @@ from bayesvec.priors import spherical
 from bayesvec.run import find_method
 from bayesvec.runs.outcome import APPROXIMATION, POINT, SWEEPS, WHOLE_CHAINS, kind_of
 from bayesvec.runs.settings import method_options
+from bayesvec.worlds import simulate
 
 Float32 = npt.NDArray[np.float32]
 
@@ -95,6 +98,8 @@ class Drawn:
         Whether draws are rotated against each other, so that they must be turned before they are averaged.
     warmup_seconds, seconds : float
         Time until the first draw, and of the draws, by the clock.
+    told : dict
+        What the method says of its long work, such as whether it converged.
     """
 
     rho: Float32
@@ -102,6 +107,12 @@ class Drawn:
     rotates: bool
     warmup_seconds: float
     seconds: float
+    told: dict[str, Any] = field(default_factory=dict)
+
+    def chain(self, number: int) -> "Drawn":
+        """Return one chain by itself."""
+        one = slice(number, number + 1)
+        return replace(self, rho=self.rho[one], alpha=self.alpha[one])
 
     def turned(self) -> tuple[Float32, Float32]:
         """Return the draws, each turned to one reference (the Procrustes mean of a few of them)."""
@@ -217,7 +228,45 @@ def draw(
         rho, alpha, middle = _sweep(alone, chains, first, draws, threads, bench)
     # independent draws of an approximation stand around one place of its own and are averaged as they are
     rotates = way.anchors is None and kind != APPROXIMATION
-    return Drawn(rho, alpha, rotates, middle - began, time.perf_counter() - middle)
+    seconds = time.perf_counter() - middle
+    told = {} if alone.approximation is None else alone.module.summary(alone.approximation)
+    return Drawn(rho, alpha, rotates, middle - began, seconds, told)
+
+
+def draw_world(settings: Mapping[str, Any], counts: PairCounts, bench: Bench) -> Drawn | str:
+    """Draw from a world whose prior precision is K, as the settings of a cell say; or say why that cannot be.
+
+    Parameters
+    ----------
+    settings : Mapping
+        ``method``, ``dim``, ``chains``, ``draws``, ``warmup``.
+    counts : PairCounts
+        The world's.
+    bench : Bench
+        As many chains are drawn at a time as it has threads.
+    """
+    given = {name: settings[name] for name in ("draws", "warmup", "chains")}
+    dim = settings["dim"]
+    try:
+        with threadpool_limits(limits=1, user_api="blas"):
+            return draw(
+                settings["method"],
+                counts,
+                dim,
+                prior_precision=float(dim),
+                **given,
+                threads=bench.threads,
+                bench=bench,
+            )
+    except Impossible as reason:
+        return str(reason)
+
+
+def compile_way(name: str, dim: int, bench: Bench) -> None:
+    """Have everything compiled that a way needs, so that no clock sees it."""
+    counts, _ = simulate(3 * dim, dim, pairs=200 * dim * dim, seed=0)
+    with contextlib.suppress(Impossible):
+        draw(name, counts, dim, prior_precision=1.0, draws=2, warmup=2, chains=2, threads=2, bench=bench)
 
 
 def _sweep(
@@ -235,7 +284,11 @@ def _sweep(
                     kept[number].append(state)
 
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(chain, range(chains)))
+            try:
+                list(pool.map(chain, range(chains)))
+            except BaseException:
+                bench.stop.set()  # or the other chains go on to their end
+                raise
 
     take(warmup, None)
     middle = time.perf_counter()

@@ -1,0 +1,53 @@
+"""About how long fits take on two cores: hints that put the cheap cells first and tell what a run will need."""
+
+import math
+
+# Seconds of one Gibbs sweep on one core: a part for each row, a part for each pair; measured.
+_ROW, _PAIR = 2.0e-6, 2.5e-8
+
+
+def distinct_pairs(vocab: int, pairs: int) -> float:
+    """Return how many of the V x V pairs are seen if N are drawn uniformly."""
+    return vocab**2 * -math.expm1(-pairs / vocab**2)
+
+
+def sweep_seconds(dim: int, rows: float, distinct: float) -> float:
+    """Return the time of one Gibbs sweep over ``rows`` of both sides and ``distinct`` pairs, on one core."""
+    return 2e-4 + rows * (_ROW * dim + 3e-9 * dim**3) + distinct * _PAIR * (1.0 + dim / 12 + dim**2 / 900)
+
+
+def fit_seconds(
+    way: str, dim: int, vocab: int, pairs: int, *, sweeps: int, at_once: int = 1, fits: int = 1
+) -> float:
+    """Return the time of some fits of a simulated world, ``at_once`` side by side.
+
+    Parameters
+    ----------
+    way : str
+        One of `bayesvec.experiments.ways.WAYS`.
+    dim, vocab, pairs : int
+        The world.
+    sweeps : int
+        Warm-up and draws of each.
+    at_once, fits : int
+        Fits side by side, and in all.
+    """
+    distinct = distinct_pairs(vocab, pairs)
+    one = sweep_seconds(dim, 2 * vocab, distinct)
+    gradient = 5e-5 + distinct * 1.0e-8 * (1.0 + dim / 8)
+    if way.startswith("paper"):
+        seconds = 10 * sweeps * one
+    elif way.startswith("gibbs"):
+        seconds = sweeps * one
+    elif way.startswith("nuts"):
+        steps = 16 * (1 + math.log10(max(pairs, 1000) / 1000)) * (1 + dim / 10)
+        seconds = sweeps * steps * gradient
+    elif way == "map":
+        seconds = 300 * gradient
+    elif way == "mfvi":
+        seconds = 8000 * gradient + 2e-4 * sweeps
+    elif way == "mfvi-stan":
+        seconds = 2000 * gradient + 2e-4 * sweeps
+    else:  # blockvi, laplace
+        seconds = 300 * one + 5e-4 * sweeps + 2e-9 * (vocab * dim) ** 3 / 8
+    return fits / at_once * seconds + 0.3
