@@ -13,7 +13,7 @@ PAIRS = ("list", "tuple", "file", "directory", "true", "false", "thread", "proce
 @app.command()
 def demo(
     out: Path = typer.Option(Path("demo"), "--out", help="The folder to write to; replaced if it is a demo."),
-    draws: int = typer.Option(1600, help="Stored draws of each chain."),
+    draws: int = typer.Option(2000, help="Stored draws of each chain."),
     warmup: int = typer.Option(400, help="Sweeps before the first of them."),
 ) -> None:
     """Embed Python's own documentation and ask a few questions; shows each command that it runs."""
