@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DOCS := $(VENV)/.ready-docs
 
-.PHONY: demo test test-slow bench lint clean
+.PHONY: demo docs test test-slow bench lint clean
 .DELETE_ON_ERROR:
 
 $(READY): pyproject.toml
@@ -14,14 +15,22 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
+$(DOCS): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
 demo: $(READY)
 	$(BIN)/bayesvec demo
 
 test: $(READY)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-test-slow: $(READY)
+test-slow: $(DOCS)
 	$(BIN)/python -m pytest -m slow
+
+# the code on the pages is run; after the set-up no network is needed, nor to read what is built
+docs: $(DOCS)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 bench: $(READY)
 	$(BIN)/python benchmarks/all.py
@@ -32,4 +41,4 @@ lint: $(READY)
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist site .docs .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,94 @@
+"""Pages are plain Markdown whose code is run: this reads their blocks of code and says how each is to be run.
+
+Every block of ``python`` and every ``$`` line of ``console`` runs when the site is built, all of a page's Python in
+one session. A block may say
+
+- ``run="no"``: it is shown only;
+- ``show="no"``: it is run, and only what it prints is shown, as Markdown;
+- ``status="1"``: the exit status that its commands must have, 0 if it is not said, or ``any``;
+- ``from="demo.txt"``: its commands were run before the pages, and their output is there;
+- ``figure="what it shows"``: the figure that it made follows it.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import NamedTuple
+
+FENCE = re.compile(r"^```(\w+)([^\n`]*)\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
+OPTION = re.compile(r'(\w+)="([^"]*)"')
+KNOWN = {"python": {"run", "figure", "show"}, "console": {"run", "figure", "status", "from"}}
+
+
+class Block(NamedTuple):
+    """A block of code of a page."""
+
+    language: str
+    options: dict[str, str]
+    code: str
+    line: int
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is run when the site is built."""
+        return self.language in KNOWN and self.options.get("run") != "no"
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """Yield the fenced blocks of a page."""
+    for found in FENCE.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        yield Block(found[1], dict(OPTION.findall(found[2])), found[3], line)
+
+
+def commands(block: Block) -> list[str]:
+    """Return the commands of a console block: what follows ``$``, and lines that a backslash joins to it."""
+    lines = block.code.replace("\\\n", "\0").splitlines()
+    return [line[2:].replace("\0", "\\\n") for line in lines if line.startswith("$ ")]
+
+
+def written_to(command: str) -> str:
+    """Return the file that a command writes, by its --out."""
+    words = shlex.split(command, comments=True)
+    return words[words.index("--out") + 1]
+
+
+def runnable(text: str, *, session: str, workdir: str) -> str:
+    """Return a page with its blocks marked for markdown-exec."""
+    place = f'session="{session}" workdir="{workdir}"'
+
+    def mark(found: re.Match[str]) -> str:
+        block = Block(found[1], dict(OPTION.findall(found[2])), found[3], 0)
+        if not block.runs:
+            return f"```{block.language}\n{block.code}```" if block.language in KNOWN else found[0]
+        return _python(block, place) if block.language == "python" else _console(block, place)
+
+    return FENCE.sub(mark, text)
+
+
+def _python(block: Block, place: str) -> str:
+    shown = 'result="text"' if "print(" in block.code else ""
+    source = "" if block.options.get("show") == "no" else f'source="material-block" {shown}'
+    made = f'```python exec="1" {source} {place}\n{block.code}```'
+    if "figure" in block.options:
+        alt = block.options["figure"]
+        made += f"\n\n{_hidden(f'docs_figures.drawn({alt!r})', place)}"
+    return made
+
+
+def _console(block: Block, place: str) -> str:
+    wanted = commands(block)
+    if transcript := block.options.get("from"):
+        call = f"docs_console.told({wanted!r}, {transcript!r})"
+    else:
+        call = f"docs_console.shown({wanted!r}, {block.options.get('status', '0')!r})"
+    made = _hidden(call, place, module="docs_console")
+    if "figure" in block.options:
+        file, alt = written_to(wanted[-1]), block.options["figure"]
+        made += f"\n\n{_hidden(f'docs_figures.written({file!r}, {alt!r})', place)}"
+    return made
+
+
+def _hidden(code: str, place: str, *, module: str = "docs_figures") -> str:
+    html = 'html="1" ' if module == "docs_figures" else ""
+    return f'```python exec="1" {html}{place}\nimport {module}\nprint({code})\n```'

@@ -1,0 +1,246 @@
+"""The pages of the documentation: what can be seen of them without building, and (slow) that they build."""
+
+import ast
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+import bayesvec
+from bayesvec.cli import app
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+sys.path.append(str(DOCS / "tools"))
+
+import pages  # noqa: E402
+
+PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")}
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+GROUP = typer.main.get_command(app)
+UsageError = typer.BadParameter.__mro__[1]
+LINK = re.compile(r"(?<!\!)\[[^\]]+\]\(([^)\s]+)\)")
+
+
+def shell_commands(text):
+    """Yield every bayesvec command of a text's blocks of shell, as a list of words."""
+    for block in pages.blocks(text):
+        if block.language in ("console", "sh", "bash"):
+            for line in pages.commands(block) if block.language == "console" else block.code.splitlines():
+                words = shlex.split(line.replace("\\\n", " "), comments=True)
+                if words[:1] == ["bayesvec"]:
+                    yield words
+
+
+def problem_of(words):
+    """Return what the command line says against a command, without running it; empty if nothing."""
+    if words[1:] in ([], ["--version"], ["--help"]):
+        return ""
+    name, *arguments = words[1:]
+    if name not in GROUP.commands:
+        return f"there is no command {name}"
+    try:
+        GROUP.commands[name].make_context(name, [one for one in arguments if one not in ("2>&1",)])
+    except UsageError as error:
+        return error.format_message()
+    except typer.Exit:  # --help
+        pass
+    return ""
+
+
+def slug(heading):
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading.replace("`", "")).strip().lower())
+
+
+def anchors(text):
+    return {slug(found) for found in re.findall(r"^#+ (.+)$", pages.FENCE.sub("", text), re.MULTILINE)}
+
+
+def test_every_page_is_in_the_navigation():
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
+    named = re.findall(r"[\w/-]+\.md", nav)
+    assert sorted(named) == sorted(PAGES)
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_links_lead_somewhere(name):
+    for target in LINK.findall(pages.FENCE.sub("", PAGES[name])):
+        if target.startswith("https://"):
+            continue
+        file, _, anchor = target.partition("#")
+        found = (DOCS / name).parent.joinpath(file).resolve() if file else DOCS / name
+        assert found.exists(), f"{name} links to {target}"
+        if anchor and file not in ("reference/python.md", "reference/commands.md"):
+            assert anchor in anchors(found.read_text(encoding="utf-8")), f"{name} links to {target}"
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_code_parses_and_options_of_blocks_are_known(name):
+    for block in pages.blocks(PAGES[name]):
+        assert set(block.options) <= pages.KNOWN.get(block.language, set()), f"{name}, line {block.line}"
+        if block.language == "python":
+            tree = ast.parse(block.code, filename=f"{name}, line {block.line}")
+            for node in ast.walk(tree):
+                if (
+                    isinstance(node, ast.Attribute)
+                    and isinstance(node.value, ast.Name)
+                    and node.value.id == "bv"
+                ):
+                    assert hasattr(bayesvec, node.attr), f"{name}, line {block.line}: bv.{node.attr}"
+
+
+@pytest.mark.parametrize("name", [*sorted(PAGES), "README"])
+def test_commands_exist_with_their_options(name):
+    for words in shell_commands({**PAGES, "README": README}[name]):
+        assert not problem_of(words), shlex.join(words)
+
+
+@pytest.mark.parametrize("name", [*sorted(PAGES), "README"])
+def test_commands_in_sentences_exist(name):
+    text = pages.FENCE.sub("", {**PAGES, "README": README}[name])
+    for code in re.findall(r"`(bayesvec [^`]+)`", text):
+        words = shlex.split(code)
+        options = {option for param in GROUP.commands[words[1]].params for option in [*param.opts, "--help"]}
+        options |= {option for param in GROUP.commands[words[1]].params for option in param.secondary_opts}
+        unknown = [word for word in words[2:] if word.startswith("-") and word not in options]
+        assert not unknown, f"{code}: {unknown}"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bayesvec similar RUN a b",
+        "bayesvec similarity RUN a b --lvel 0.9",
+        "bayesvec analogy RUN a b",
+        "bayesvec",
+    ],
+)
+def test_a_wrong_command_is_seen(command):
+    assert bool(problem_of(command.split())) == (command != "bayesvec")
+
+
+def test_blocks_are_marked_to_be_run():
+    page = (
+        'Text.\n```python figure="A line"\nprint(1)\n```\n```console run="no"\n$ make\n```\n```text\nx\n```\n'
+    )
+    marked = pages.runnable(page, session="s", workdir="w")
+    assert marked.count('exec="1"') == 2  # the code and its figure
+    assert "```console\n$ make\n```" in marked
+    assert "```text\nx\n```" in marked
+
+
+def test_commands_of_a_block_are_run_one_by_one():
+    import docs_console
+
+    block = next(pages.blocks("```console\n$ echo one \\\n  two\n$ false\n```\n"))
+    wanted = pages.commands(block)
+    assert wanted == ["echo one \\\n  two", "false"]
+    assert docs_console.shown(wanted, "any") == "```console\n$ echo one \\\n  two\none two\n\n$ false\n```"
+    with pytest.raises(RuntimeError, match="has the status 1, not 0"):
+        docs_console.shown(wanted)
+
+
+def test_a_transcript_is_quoted(tmp_path):
+    import docs_console
+
+    file = tmp_path / "demo.txt"
+    file.write_text("Begin.\n\n$ one --x\n1\n11\n\n$ two\n2\n\nEnd.\n")
+    assert docs_console.told(["two"], file) == "```console\n$ two\n2\n```"
+    with pytest.raises(KeyError):
+        docs_console.told(["three"], file)
+
+
+MATH = {
+    "inline": ("the $\\rho_w^\\top \\alpha_v$ of", "<msubsup>"),
+    "role": ("the :math:`x_1 * y * z` of", "<msub>"),
+    "role over two lines": ("the :math:`x_1\n+ y` of", "<msub>"),
+    "block": ("Text\n\n$$\nx_1\n= 2\n$$\n\nmore", 'display="block"'),
+    "directive": (".. math:: Q_1 = b, \\quad\n    c = d.\n\nmore", 'display="block"'),
+    "directive of two": (".. math:: Q_1 = b\n\n    c = d\n\nmore", "</math><math"),
+}
+
+
+def rendered(text):
+    markdown = pytest.importorskip("markdown")
+    pytest.importorskip("latex2mathml")
+    return markdown.markdown(text, extensions=["mathml", "fenced_code"])
+
+
+@pytest.mark.parametrize("name", MATH)
+def test_mathematics_becomes_mathml(name):
+    text, wanted = MATH[name]
+    found = rendered(text)
+    assert wanted in found
+    assert "<em>" not in found
+    assert not re.search(r"\$|:math:|\.\. math|\\", found)
+    assert ("more" in found) == ("more" in text)
+
+
+def test_what_is_no_mathematics_stays():
+    text = "It costs $5 or $6, `$x$` and\n\n```\n$ bayesvec $HOME$\n```\n"
+    assert "<math" not in rendered(text)
+
+
+@pytest.mark.parametrize("tex", ["\\nosuchthing x", "a & b"])
+def test_mathematics_that_is_not_understood_is_refused(tex):
+    with pytest.raises(ValueError, match="was not understood"):
+        rendered(f"${tex}$")
+
+
+def build(config, folder):
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--config-file",
+        config,
+        "--site-dir",
+        folder,
+    ]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_the_site_builds(tmp_path):
+    pytest.importorskip("mkdocs")
+    result = build(ROOT / "mkdocs.yml", tmp_path)
+    assert result.returncode == 0, result.stderr[-4000:]
+    for name in PAGES:
+        text = (tmp_path / name).with_suffix(".html").read_text(encoding="utf-8")
+        article = text[text.index("<article") : text.index("</article>")]
+        assert not re.search(r":math:|\.\. math::", article), name
+        assert not re.search(r"<(script|img|link|iframe)[^>]+(src|href)=.?(https?:)?//", text), name
+        assert "Traceback" not in article, name
+
+
+BROKEN = {
+    "python": "```python\n1 / 0\n```\n",
+    "command": "```console\n$ bayesvec similarity demo/python-docs.run list\n```\n",
+    "figure": '```python figure="Nothing"\nx = 1\n```\n',
+    "mathematics": "It is $\\nosuchthing$.\n",
+    "link": "[There](elsewhere.md)\n",
+    "reference": "::: bayesvec.nothing\n",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_page_fails_the_build(name, tmp_path):
+    pytest.importorskip("mkdocs")
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "index.md").write_text(f"# Page\n\n{BROKEN[name]}")
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[0]
+    for relative in ("docs/tools/hooks.py", "docs/tools/griffe_defaults.py"):
+        config = config.replace(relative, str(ROOT / relative))
+    config = config.replace("paths: [src]", f"paths: [{ROOT / 'src'}]").replace(
+        "extra_css: [assets/extra.css]\n", ""
+    )
+    (tmp_path / "mkdocs.yml").write_text(config)
+    assert build(tmp_path / "mkdocs.yml", tmp_path / "site").returncode != 0
