@@ -520,3 +520,44 @@ def test_long_names_leave_room_for_the_picture(post):
     long = [Estimate([[0.1, 0.2]], "cosine(" + "x" * 90 + ")")]
     ax = drawn(plots.plot_forest(long))
     assert ax.get_position().width * ax.figure.get_figwidth() > 2.5
+
+
+@pytest.fixture
+def over_years():
+    generator = np.random.default_rng(8)
+    names = [f"{word}@{year}" for year in (1990, 2000, 2020) for word in "abcd"]
+    draws = FakeDraws(generator.normal(size=(2, 60, 12, 3)) + 1.0, words=names)
+    draws.groups = tuple(str(year) for year in (1990, 2000, 2020) for _ in "abcd")
+    return Posterior(draws)
+
+
+def test_trajectories(over_years):
+    paths = [over_years.trajectory(term) for term in ("cosine(a, b)", "cosine(a, c)")]
+    ax = drawn(plots.plot_trajectory(paths, level=0.8))
+    for path, line, band in zip(paths, ax.lines, ax.collections, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), [1990, 2000, 2020])  # where they are in time
+        np.testing.assert_allclose(line.get_ydata(), [each.mean for each in path.estimates])
+        corners = band.get_paths()[0].vertices
+        for year, estimate in zip((1990, 2000, 2020), path.estimates, strict=True):
+            heights = corners[corners[:, 0] == year, 1]
+            np.testing.assert_allclose([heights.min(), heights.max()], estimate.interval(0.8))
+    assert ax.get_ylabel() == "cosine similarity, 80% band"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["cosine(a, b)", "cosine(a, c)"]
+    with pytest.raises(OptionError, match="no trajectories"):
+        plots.plot_trajectory([])
+
+
+def test_trajectories_over_groups_have_their_names_below():
+    draws = FakeDraws(np.random.default_rng(8).normal(size=(2, 60, 4, 3)), words=["a@D", "b@D", "a@R", "b@R"])
+    draws.groups = ("D", "D", "R", "R")
+    ax = drawn(plots.plot_trajectory(Posterior(draws).trajectory("cosine(a, b)")))
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["D", "R"]
+
+
+def test_drift(over_years):
+    answer = over_years.drift(n=3)
+    ax = drawn(plots.plot_drift(answer))
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), answer.table["change"])
+    assert [text.get_text() for text in ax.get_yticklabels()] == answer.table["word"]
+    assert "between 1990 and 2020" in ax.get_xlabel()
+    assert [text.get_text() for text in ax.texts][:3] == [f"{p:.2f}" for p in answer.table["probability"]]

@@ -23,6 +23,7 @@ class Request(NamedTuple):
     n: int
     at: str | None
     level: float
+    between: tuple[str, str] | None  # two slices
 
     @property
     def run(self) -> "Posterior":
@@ -40,6 +41,7 @@ class Kind(NamedTuple):
     most: int | None = None
     several_runs: bool = False
     slices: bool = False
+    between: bool = False
 
 
 def _similarity(request: Request) -> Any:
@@ -128,6 +130,32 @@ def _uncertainty(request: Request) -> Any:
     return plot_uncertainty(_one_or_many(tables), words=request.words or None, named=request.n)
 
 
+def _trajectory(request: Request) -> Any:
+    from bayesvec.plots import plot_trajectory
+
+    return plot_trajectory([request.run.trajectory(term) for term in request.words], level=request.level)
+
+
+def _contrast(request: Request) -> Any:
+    from bayesvec.plots import plot_forest
+    from bayesvec.questions.slices import between
+
+    if request.between is None:
+        raise OptionError("plot contrast needs --between, two slices such as --between D,R")
+    differences = between(request.run, request.words, *request.between)
+    ax = plot_forest(differences, level=request.level, xlabel="difference")
+    ax.axvline(0.0, color="0.5", linewidth=0.8, zorder=0)
+    return ax
+
+
+def _drift(request: Request) -> Any:
+    from bayesvec.plots import plot_drift
+
+    first, last = request.between or (None, None)
+    answer = request.run.drift(first, last, request.n, level=request.level)
+    return plot_drift(answer, level=request.level)
+
+
 def _estimates(posterior: "Posterior", request: Request) -> "list[Estimate]":
     from bayesvec.questions.terms import evaluate
 
@@ -150,6 +178,11 @@ KINDS = {
         _projection, "words on an axis", "words, and --axis", 1, several_runs=True, slices=True
     ),
     "map": Kind(_map, "words in a plane, with their clouds", "three words or more", 3, slices=True),
+    "trajectory": Kind(_trajectory, "quantities over groups or time", QUANTITIES, 1),
+    "contrast": Kind(
+        _contrast, "differences between two slices", f"{QUANTITIES}, and --between", 1, between=True
+    ),
+    "drift": Kind(_drift, "words that differ most between two slices", "no words", 0, 0, between=True),
     "uncertainty": Kind(
         _uncertainty, "spread against frequency", "words to name, or none", 0, several_runs=True
     ),

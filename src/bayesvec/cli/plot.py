@@ -27,11 +27,13 @@ def plot(
     ),
     n: int = typer.Option(10, "-n", help="How many neighbours, or uncertain words to name."),
     at: str | None = AT,
+    between: str = typer.Option("", metavar="SLICE,SLICE", help="Of contrast and drift: two slices."),
     level: float = LEVEL,
     title: str = typer.Option("", help="A title above the picture."),
 ) -> None:
     wanted = words or []
     chosen = _check_request(kind, wanted, axis=axis, beside=beside, at=at, out=out)
+    slices = _two_slices(kind, between)
     import matplotlib
 
     matplotlib.use("Agg")
@@ -42,7 +44,7 @@ def plot(
 
     tails(level)
     runs = {name: open_posterior(path) for name, path in _names([run, *beside]).items()}
-    drawn = chosen.draw(Request(runs, wanted, axis, n, at, level))
+    drawn = chosen.draw(Request(runs, wanted, axis, n, at, level, slices))
     ax = drawn[0] if isinstance(drawn, list) else drawn
     set_title(ax, title)
     save_figure(ax, str(out))
@@ -56,6 +58,20 @@ def _names(runs: list[Path]) -> dict[str, Path]:
         if len(named) == len(runs):
             return named
     raise OptionError("a run is given twice; give each run once")
+
+
+def _two_slices(kind: str, between: str) -> tuple[str, str] | None:
+    if not between:
+        return None
+    if not KINDS[kind].between:
+        allowed = " and ".join(name for name, each in KINDS.items() if each.between)
+        raise OptionError(f"--between goes with plot {allowed}; not with plot {kind}")
+    from bayesvec.questions.terms import split_words
+
+    names = split_words(between)
+    if len(names) != 2:
+        raise OptionError(f"--between is {between!r}; give two slices with a comma between, such as D,R")
+    return names[0], names[1]
 
 
 def _check_request(

@@ -13,6 +13,7 @@ from bayesvec.plots.rings import plot_rings
 from bayesvec.plots.saving import save_figure
 from bayesvec.plots.style import COLOURS, DASHES, MARKERS
 from bayesvec.plots.traces import plot_trace, rank_histograms
+from bayesvec.plots.trajectories import plot_drift, plot_trajectory
 from bayesvec.plots.uncertainty import plot_uncertainty
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "ess_growth",
     "fit_projection",
     "plot_check",
+    "plot_drift",
     "plot_ess",
     "plot_estimates",
     "plot_forest",
@@ -34,6 +36,7 @@ __all__ = [
     "plot_rings",
     "plot_similarity",
     "plot_trace",
+    "plot_trajectory",
     "plot_uncertainty",
     "rank_histograms",
     "rank_shares",

@@ -59,8 +59,8 @@ def plot_forest(
     first = next(iter(runs.values()))
     names = [estimate.label for estimate in first]
     series = {name: _intervals(each, level) for name, each in runs.items()}
-    ax = _new_axes(ax, names, len(runs))
-    _draw(
+    ax = forest_axes(ax, names, len(runs))
+    draw_forest(
         ax,
         names,
         series,
@@ -102,9 +102,9 @@ def plot_projection(
     every = [_word(estimate.label) for estimate in first] if words is None else list(words)
     names = [every[i] for i in order]
     series = {name: _intervals([each[i] for i in order], level) for name, each in runs.items()}
-    ax = _new_axes(ax, names, len(runs), more=0.4)
+    ax = forest_axes(ax, names, len(runs), more=0.4)
     xlabel = f"position on the axis (cosine), {100 * level:g}% interval"
-    _draw(ax, names, series, xlabel=xlabel, ylabel="word", gap=2.0)  # the poles stand in the gap
+    draw_forest(ax, names, series, xlabel=xlabel, ylabel="word", gap=2.0)  # the poles stand in the gap
     ax.axvline(0.0, color="0.5", linewidth=0.8, zorder=0)
     poles = [_pole([pair[side] for pair in axis]) for side in (0, 1)]
     family = fonts_for(poles)
@@ -135,10 +135,10 @@ def plot_neighbors(
     level : float, optional
         Probability of the table's intervals, for the label of the axis.
     """
-    ax = _new_axes(ax, neighbors["word"], 1)
+    ax = forest_axes(ax, neighbors["word"], 1)
     mean, low, high = (np.array(neighbors[name], dtype=np.float64) for name in ("mean", "low", "high"))
     xlabel = "cosine similarity" + ("" if level is None else f", {100 * level:g}% interval")
-    _draw(ax, neighbors["word"], {"": (mean, low, high)}, xlabel=xlabel, ylabel="neighbour")
+    draw_forest(ax, neighbors["word"], {"": (mean, low, high)}, xlabel=xlabel, ylabel="neighbour")
     beside = ax.get_yaxis_transform()
     if not np.isnan(neighbors["probability"]).all():  # one point has none
         for place, probability in enumerate(neighbors["probability"]):
@@ -147,7 +147,7 @@ def plot_neighbors(
     return ax
 
 
-def _draw(
+def draw_forest(
     ax: "Axes",
     names: Sequence[str],
     series: Mapping[str, Intervals],
@@ -195,7 +195,7 @@ def _check_same(runs: "Mapping[str, Estimates]") -> None:
         wanted = labels
 
 
-def _new_axes(ax: "Axes | None", names: Sequence[str], runs: int, more: float = 0.0) -> "Axes":
+def forest_axes(ax: "Axes | None", names: Sequence[str], runs: int, more: float = 0.0) -> "Axes":
     """Return ``ax``, or new axes with room for the names beside them."""
     width = max(6.4, 4.0 + LETTER * max(map(len, names)))
     return new_axes(ax, width=width, height=0.8 + more + len(names) * max(0.3, 0.18 * runs))

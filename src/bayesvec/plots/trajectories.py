@@ -1,0 +1,106 @@
+"""Quantities over groups and time: lines with bands, and the words that differ most between two slices."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesvec.errors import OptionError
+from bayesvec.estimate import LEVEL
+from bayesvec.plots.forests import draw_forest, forest_axes
+from bayesvec.plots.quantities import scale_of
+from bayesvec.plots.style import COLOURS, DASHES, MARKERS, fonts_for, legend_above, new_axes, pick, safe, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesvec.questions.slices import Drift, Trajectory
+
+
+def plot_trajectory(
+    trajectories: "Sequence[Trajectory] | Trajectory", *, ax: "Axes | None" = None, level: float = LEVEL
+) -> "Axes":
+    """Draw quantities over the slices of a run: the posterior mean as a line, the interval as a band.
+
+    Parameters
+    ----------
+    trajectories : Trajectory or sequence of Trajectory
+        From `Posterior.trajectory`.
+    ax : Axes, optional
+        Where to draw.
+    level : float, optional
+        Probability of the bands.
+    """
+    every = list(trajectories) if isinstance(trajectories, Sequence) else [trajectories]
+    if not every:
+        raise OptionError("there are no trajectories to draw; give at least one")
+    ax = new_axes(ax)
+    order = _slices(every)
+    places = _places(order)
+    for number, path in enumerate(every):
+        at = np.array([places[name] for name in path.slices])
+        low, high = np.array([estimate.interval(level) for estimate in path.estimates]).T
+        mean = [estimate.mean for estimate in path.estimates]
+        colour = pick(COLOURS, number)
+        ax.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0)
+        style = {"linestyle": pick(DASHES, number), "marker": pick(MARKERS, number), "markersize": 4}
+        ax.plot(at, mean, color=colour, label=safe(path.label), **style)
+    if not _is_time(order):
+        ax.set_xticks(
+            [places[name] for name in order], [safe(name) for name in order], fontfamily=fonts_for(order)
+        )
+    else:
+        from matplotlib.ticker import MaxNLocator
+
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    name = scale_of([estimate for path in every for estimate in path.estimates]).name
+    ax.set_xlabel("slice")
+    ax.set_ylabel(f"{name}, {100 * level:g}% band")
+    ax.grid(axis="y", alpha=0.3)
+    tidy(ax)
+    legend_above(ax, columns=3)
+    return ax
+
+
+def plot_drift(drift: "Drift", *, ax: "Axes | None" = None, level: float = LEVEL) -> "Axes":
+    """Draw the words that differ most between two slices as a forest, with the probability of each.
+
+    Parameters
+    ----------
+    drift : Drift
+        From `Posterior.drift`.
+    ax : Axes, optional
+        Where to draw.
+    level : float, optional
+        Probability of the table's intervals, for the label of the axis.
+    """
+    table = drift.table
+    ax = forest_axes(ax, table["word"], 1)
+    mean, low, high = (np.array(table[name], dtype=np.float64) for name in ("change", "low", "high"))
+    xlabel = f"1 - cosine between {safe(drift.first)} and {safe(drift.last)}, {100 * level:g}% interval"
+    draw_forest(ax, table["word"], {"": (mean, low, high)}, xlabel=xlabel, ylabel="word")
+    beside = ax.get_yaxis_transform()
+    for place, probability in enumerate(table["probability"]):
+        ax.text(1.02, place, f"{probability:.2f}", transform=beside, va="center")
+    ax.text(1.02, -1.0, f"P(top {100 * drift.share:g}%)", transform=beside, va="center")
+    return ax
+
+
+def _slices(trajectories: "Sequence[Trajectory]") -> list[str]:
+    """Return the slices of all trajectories, in order: those of the first, then what others have besides."""
+    named = dict.fromkeys(name for path in trajectories for name in path.slices)
+    return sorted(named, key=float) if _is_time(list(named)) else list(named)
+
+
+def _places(slices: Sequence[str]) -> dict[str, float]:
+    """Return where slices stand: numbers, such as years, at their value, others side by side."""
+    if _is_time(slices):
+        return {name: float(name) for name in slices}
+    return {name: float(number) for number, name in enumerate(slices)}
+
+
+def _is_time(slices: Sequence[str]) -> bool:
+    try:
+        return all(np.isfinite(float(name)) for name in slices)
+    except ValueError:
+        return False
