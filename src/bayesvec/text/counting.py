@@ -29,7 +29,7 @@ _NONE_LEFT = object()
 def count(
     texts: PathLike | Iterable[PathLike] | None = None,
     *,
-    documents: Iterable[str] | None = None,
+    documents: Iterable[str | Sequence[str]] | None = None,
     groups: Iterable[Any] | None = None,
     vocab: int | None = None,
     min_count: int = 1,
@@ -64,8 +64,8 @@ def count(
     texts : path or iterable of paths, optional
         Files, globs, folders, or ``-`` for standard input: plain text, JSON lines, CSV or Parquet, also
         compressed (``.gz .bz2 .xz .zst``). Text is never given here itself.
-    documents : iterable of str, optional
-        The documents themselves, instead of ``texts``.
+    documents : iterable of str, or of lists of str, optional
+        The documents themselves, instead of ``texts``; lists of words are not cut again or lower-cased.
     groups : iterable, optional
         The group (a party, a year) of each of ``documents``: text, numbers or dates.
     vocab : int, optional
@@ -131,15 +131,28 @@ def count(
         seed=seed,
     )
     cutter = make_tokenizer(tokenizer, lowercase)
+    documents, are_lists = _peeked(documents)
     words, lists = make_vocabulary_options(
-        vocab, min_count, vocabulary, stem, stopwords, stopwords_action, form=cutter.form
+        vocab,
+        min_count,
+        vocabulary,
+        stem,
+        stopwords,
+        stopwords_action,
+        form=str if are_lists else cutter.form,
     )
     limit, workers = parse_memory(memory), check_threads(threads)
     reading = ReadOptions(text_column, group_column, document, format, encoding, errors)
-    stream, sources = _read(
-        texts, documents, groups, cutter, reading, memory=limit, threads=workers, show=progress
-    )
+    sources: list[Source] = []
+    if are_lists and texts is None:
+        stream = _read_lists(documents, groups, cutter, memory=limit)
+    else:
+        stream, sources = _read(
+            texts, documents, groups, cutter, reading, memory=limit, threads=workers, show=progress
+        )
     options = _described(words, lists, cutter, reading) | {"document": document}
+    if are_lists:
+        options |= {"tokenizer": None, "lowercase": None}
     return _counted(
         stream, sources, words, pair_options, options, memory=limit, threads=workers, show=progress
     )
@@ -205,7 +218,7 @@ def count_baskets(
     sources: list[Source] = []
     if paths is None:
         stream = number_lists(map(_item_names, items, itertools.count(1)), cutter, memory=limit)
-        stream = stream._replace(groups=_checked_groups(groups, len(stream.lengths)))
+        stream = stream._replace(groups=_checked_groups(groups, len(stream.lengths), "baskets"))
     else:
         stream, sources = _read(
             paths, None, groups, cutter, reading, memory=limit, threads=workers, show=progress
@@ -218,7 +231,7 @@ def count_baskets(
 
 def _read(
     texts: Any,
-    documents: Iterable[str] | None,
+    documents: Iterable[Any] | None,
     groups: Iterable[Any] | None,
     tokenizer: Tokenizer,
     reading: ReadOptions,
@@ -259,14 +272,47 @@ def _read(
     return stream, sources
 
 
-def _given_rows(documents: Iterable[str], groups: Iterable[Any] | None) -> Iterable[Row]:
+def _peeked(documents: Any) -> tuple[Any, bool]:
+    """Return the documents, and whether they are lists of words (by the first one)."""
+    if documents is None or isinstance(documents, str):
+        return documents, False
+    rest = iter(documents)
+    first = next(rest, _NONE_LEFT)
+    if first is _NONE_LEFT:
+        raise InputError("there are no documents; give at least one")
+    return itertools.chain([first], rest), isinstance(first, list | tuple)
+
+
+def _read_lists(documents: Any, groups: Any, tokenizer: Tokenizer, *, memory: int) -> TokenStream:
+    """Number the words of documents that are lists of them."""
+    stream = number_lists(map(_words_of, documents, itertools.count(1)), tokenizer, memory=memory)
+    if not len(stream.tokens):
+        raise InputError("documents holds no words; give text with at least two words")
+    return stream._replace(groups=_checked_groups(groups, len(stream.lengths), "documents"))
+
+
+def _words_of(document: Any, number: int) -> Sequence[str]:
+    if not isinstance(document, list | tuple):
+        raise InputError(
+            f"document {number} is {type(document).__name__}, and the first one is a list of words; "
+            "give all in one form"
+        )
+    other = next((word for word in document if not isinstance(word, str) or not word), None)
+    if other is not None:
+        raise InputError(f"document {number} holds {other!r}; words are strings, not empty")
+    return document
+
+
+def _given_rows(documents: Iterable[Any], groups: Iterable[Any] | None) -> Iterable[Row]:
     if isinstance(documents, str):
         raise InputError("documents is one string; it must be a list of strings, one for each document")
     names = None if groups is None else iter(groups)
     number = 0
     for number, text in enumerate(documents, start=1):
         if not isinstance(text, str):
-            raise InputError(f"document {number} is {type(text).__name__}; it must be a string")
+            raise InputError(
+                f"document {number} is {type(text).__name__}; it must be a string, or all must be lists of words"
+            )
         yield text, None if names is None else _group_of(number, names), number
     if names is not None and next(names, _NONE_LEFT) is not _NONE_LEFT:
         raise InputError(f"there are more groups than documents ({number}); give one for each document")
@@ -281,12 +327,12 @@ def _group_of(number: int, groups: Iterator[Any]) -> str:
     return name
 
 
-def _checked_groups(groups: Iterable[Any] | None, size: int) -> list[str] | None:
+def _checked_groups(groups: Iterable[Any] | None, size: int, what: str) -> list[str] | None:
     if groups is None:
         return None
     given = list(groups)
     if len(given) != size:
-        raise InputError(f"groups has {len(given)} entries for {size} baskets; it needs one for each")
+        raise InputError(f"groups has {len(given)} entries for {size} {what}; it needs one for each")
     rest = iter(given)
     return [_group_of(number, rest) for number in range(1, size + 1)]
 

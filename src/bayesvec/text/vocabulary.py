@@ -138,7 +138,7 @@ def choose_vocabulary(
     row : ndarray of int32
         The place in ``vocabulary`` of each of ``words``, -1 if it is not kept.
     """
-    forms = _forms(words, options)
+    forms = word_forms(words, options)
     total: dict[str, int] = {}
     for form, count in zip(forms, frequency.tolist(), strict=True):
         if form is not None:
@@ -154,7 +154,7 @@ def choose_vocabulary(
     return vocabulary, counts, row
 
 
-def _forms(words: Sequence[str], options: VocabularyOptions) -> list[str | None]:
+def word_forms(words: Sequence[str], options: VocabularyOptions) -> list[str | None]:
     """Return what each word counts as: itself, its stem, or nothing."""
     stopped = options.stopwords
     drop = options.stopwords_action == "drop"
