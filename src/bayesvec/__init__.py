@@ -8,6 +8,7 @@ __version__ = "0.1.0"
 # Where each public name lives. A module is imported when one of its names is first used, so that
 # `import bayesvec` and `bayesvec --help` answer at once.
 _HOME = {
+    "BayesianEmbedding": "bayesvec.embedding",
     "Estimate": "bayesvec.estimate",
     "PairCounts": "bayesvec.counts",
     "Posterior": "bayesvec.posterior",
@@ -29,6 +30,7 @@ _HOME = {
 }
 
 __all__ = [
+    "BayesianEmbedding",
     "Estimate",
     "PairCounts",
     "Posterior",
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from bayesvec.counts import PairCounts, from_pairs
     from bayesvec.counts_store import open_counts
     from bayesvec.counts_table import from_table
+    from bayesvec.embedding import BayesianEmbedding
     from bayesvec.estimate import Estimate
     from bayesvec.exports import export
     from bayesvec.kernels.polyagamma import random_polyagamma
