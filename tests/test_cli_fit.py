@@ -174,7 +174,7 @@ def test_anchors_by_row(counts, command):
 BAD = [
     (("--dim", 0), "dim is 0; it must be 1 or more"),
     (("--dim", 10, "--identify", "fixed"), "dim is 10 but there are 9 contexts"),
-    (("--prior-precision", -1), "prior_precision is -1.0; it must be a positive number"),
+    (("--prior-precision", -1), "prior_precision is -1; it must be a positive number, or learn"),
     (("--prior-precision", "nan"), "prior_precision is nan"),
     (("--draws", 0), "draws is 0; it must be 1 or more"),
     (("--chains", 0), "chains is 0"),

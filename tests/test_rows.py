@@ -15,6 +15,8 @@ from evidence import agrees, moments
 TABLES = load_tables()
 NORMALS = 1 << 31  # the block at which a row's normals begin
 
+ONE_ROW = np.zeros(1, dtype=np.int64)
+
 
 def make_row(count, dim, seed=0, largest=30, precision=1.5, mean=0.0):
     """One row with ``count`` pairs over as many contexts."""
@@ -54,7 +56,7 @@ def test_equals_its_numpy_twin(dim):
     key = rng.make_key(1, rng.RHO)
     start = np.random.default_rng(9).normal(size=dim).astype(np.float32)
     rows = pad(start)
-    assert redraw_rows(0, 1, side, rows, other, 1, False, key, TABLES, make_work(dim)) == -1
+    assert redraw_rows(0, 1, ONE_ROW, side, rows, other, 1, False, key, TABLES, make_work(dim)) == -1
     np.testing.assert_allclose(rows[0, :dim], twin(side, other, start, key), rtol=2e-4, atol=2e-4)
     if dim > 1:
         wrong = twin(side, other, start, key, transposed=True)
@@ -93,7 +95,7 @@ def test_few_pairs_equal_their_numpy_twin(count, dim, largest, precision):
     key = rng.make_key(1, rng.RHO)
     start = (np.random.default_rng(9).normal(size=dim) / np.sqrt(dim)).astype(np.float32)
     rows = pad(start)
-    assert redraw_rows(0, 1, side, rows, other, 1, False, key, TABLES, make_work(dim)) == -1
+    assert redraw_rows(0, 1, ONE_ROW, side, rows, other, 1, False, key, TABLES, make_work(dim)) == -1
     a = other[:, :dim].astype(np.float64)
     omega = side.n * 0.2
     sd = 1 / np.sqrt(np.diag(np.diag(side.precision[0]) + (a.T * omega) @ a))
@@ -107,7 +109,10 @@ def repeat(side, other, dim, count, restart=False):
     key = rng.make_key(2, rng.RHO)
     out = np.empty((count, dim))
     for i in range(count):
-        assert redraw_rows(0, 1, side, rows, other, 1, restart, rng.at_sweep(key, i), TABLES, work) == -1
+        assert (
+            redraw_rows(0, 1, ONE_ROW, side, rows, other, 1, restart, rng.at_sweep(key, i), TABLES, work)
+            == -1
+        )
         out[i] = rows[0, :dim]
     return out
 
@@ -232,10 +237,10 @@ def test_fixed_rows_stay_and_huge_rows_are_left():
     side, other = make_row(3, 2)
     rows = pad(np.array([0.25, -0.5]))
     arguments = (rows, other, 1, False, rng.make_key(0, rng.RHO), TABLES, make_work(2))
-    assert redraw_rows(0, 1, side._replace(fixed=np.ones(1, dtype=bool)), *arguments) == -1
+    assert redraw_rows(0, 1, ONE_ROW, side._replace(fixed=np.ones(1, dtype=bool)), *arguments) == -1
     np.testing.assert_array_equal(rows[0, :2], [0.25, -0.5])
     huge = side._replace(indptr=np.array([0, SEGMENT + 1]))
-    assert redraw_rows(0, 1, huge, *arguments) == -1
+    assert redraw_rows(0, 1, ONE_ROW, huge, *arguments) == -1
     np.testing.assert_array_equal(rows[0, :2], [0.25, -0.5])
 
 
@@ -244,7 +249,7 @@ def test_what_is_not_finite_is_reported(count):
     side, other = make_row(count, 4)
     other[0, 0] = np.nan
     arguments = (pad(np.zeros(4)), other, 1, False, rng.make_key(0, rng.RHO), TABLES, make_work(4))
-    assert redraw_rows(0, 1, side, *arguments) == 0
+    assert redraw_rows(0, 1, ONE_ROW, side, *arguments) == 0
 
 
 def test_log_posterior_of_a_row():

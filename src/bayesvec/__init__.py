@@ -29,6 +29,8 @@ _HOME = {
     "simulate_documents": "bayesvec.worlds_text",
 }
 
+_MODULES = ("datasets", "priors")
+
 __all__ = [
     "BayesianEmbedding",
     "Estimate",
@@ -46,6 +48,7 @@ __all__ = [
     "from_table",
     "open_counts",
     "open_truth",
+    "priors",
     "random_polyagamma",
     "read_vectors",
     "simulate",
@@ -56,17 +59,17 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
-    if name == "datasets":
-        return import_module("bayesvec.datasets")
+    if name in _MODULES:
+        return import_module(f"bayesvec.{name}")
     raise AttributeError(f"module 'bayesvec' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME, "datasets"})
+    return sorted({*globals(), *_HOME, *_MODULES})
 
 
 if TYPE_CHECKING:
-    from bayesvec import datasets
+    from bayesvec import datasets, priors
     from bayesvec.comparison import compare
     from bayesvec.counts import PairCounts, from_pairs
     from bayesvec.counts_store import open_counts

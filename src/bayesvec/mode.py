@@ -249,8 +249,8 @@ def _start(model: Model, dim: int, seed: int, start: int) -> Float64:
     theta = np.empty((words + contexts, dim))
     for row in range(len(theta)):
         rng.fill_normals(key, row, 0, theta[row])
-    precision, shift = _prior_rows(model, dim)
-    return shift / precision + START_SCALE * theta / np.sqrt(precision)
+    precision, mean = _prior_rows(model, dim)
+    return mean + START_SCALE * theta / np.sqrt(precision)
 
 
 def _given(model: Model, dim: int, init: tuple[npt.ArrayLike, npt.ArrayLike]) -> Float64:
@@ -265,10 +265,10 @@ def _given(model: Model, dim: int, init: tuple[npt.ArrayLike, npt.ArrayLike]) ->
 
 
 def _prior_rows(model: Model, dim: int) -> tuple[Float64, Float64]:
-    """Return precision and shift of the prior over the stacked rows."""
+    """Return precision (of each row given the others) and mean of the prior over the stacked rows."""
     sides = ((model.prior.rho, model.counts.num_words), (model.prior.alpha, model.counts.num_contexts))
     precision = np.concatenate([prior.precision_rows(rows, dim) for prior, rows in sides])
-    return precision, np.concatenate([prior.shift_rows(rows, dim) for prior, rows in sides])
+    return precision, np.concatenate([prior.mean_rows(rows, dim) for prior, rows in sides])
 
 
 def _guessed_scale(model: Model, dim: int) -> Float64:

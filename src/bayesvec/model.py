@@ -228,7 +228,22 @@ class Curvature:
             blocks[where], column[where] = block, to
         indptr = np.concatenate([own_w, pairs + num_words + contexts.indptr + np.arange(num_contexts + 1)])
         side = (num_words + num_contexts) * dim
-        return bsr_array((blocks, column, indptr), shape=(side, side))
+        whole = bsr_array((blocks, column, indptr), shape=(side, side))
+        coupled = self.coupling()
+        return whole if coupled is None else bsr_array(whole - coupled, blocksize=(dim, dim))
+
+    def coupling(self) -> Any:
+        """Return what the prior adds to the negative Hessian between rows of one side; None if nothing."""
+        from scipy.sparse import block_diag, csr_array, eye_array, kron
+
+        priors = (self.model.prior.rho, len(self.rho)), (self.model.prior.alpha, len(self.alpha))
+        if all(prior.neighbours is None for prior, _ in priors):
+            return None
+        found = [
+            csr_array((rows, rows)) if prior.neighbours is None else prior.neighbours
+            for prior, rows in priors
+        ]
+        return csr_array(kron(block_diag(found), eye_array(self.rho.shape[1])))
 
     def _pairs(self, w: Int64, v: npt.NDArray[np.integer], residual: Float64, weight: Float64) -> Float64:
         blocks: Float64 = -weight[:, None, None] * self.alpha[v][:, :, None] * self.rho[w][:, None, :]

@@ -25,10 +25,13 @@ from typing import TYPE_CHECKING, Any
 from threadpoolctl import threadpool_limits
 
 from bayesvec.counts import PairCounts
+from bayesvec.counts_rows import with_rows
 from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.parallel import default_threads
+from bayesvec.priors import Prior, spherical
+from bayesvec.priors.arrays import to_arrays
 from bayesvec.runs import folder
-from bayesvec.runs.begin import prior_arrays, prior_fingerprint
+from bayesvec.runs.begin import prior_fingerprint
 from bayesvec.runs.chain import Work
 from bayesvec.runs.display import ChainProgress, announce_compiling, show, tell
 from bayesvec.runs.folder import Run
@@ -39,7 +42,6 @@ from bayesvec.runs.start import check_start, is_given, read_start, said_of, star
 
 if TYPE_CHECKING:
     from bayesvec.posterior import Posterior
-    from bayesvec.priors import Prior
     from bayesvec.vectors import Vectors
 
 METHODS = {
@@ -59,14 +61,14 @@ def fit(
     chains: int = 2,
     draws: int = 500,
     warmup: int = 500,
-    prior_precision: float = 1.0,
+    prior_precision: float | str = 1.0,
     identify: str = "procrustes",
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     progress: bool = True,
     init: "str | os.PathLike[str] | Vectors | Posterior | Any" = "map",
-    prior: "Prior | None" = None,
+    prior: Prior | None = None,
     anchors: str | Sequence[int] = "qr",
     thin: int = 1,
     store: str = "both",
@@ -89,8 +91,9 @@ def fit(
         The sampler.
     chains, draws, warmup : int
         Chains, stored draws of each, and sweeps of each before the first of them.
-    prior_precision : float
-        Precision (not standard deviation) of every coordinate under the spherical prior.
+    prior_precision : float or "learn"
+        Precision (not standard deviation) of every coordinate under the spherical prior; or one for each
+        side that is drawn with the vectors (method gibbs).
     identify : {"procrustes", "fixed", "none"}
         Turn every draw to one reference; keep K context rows at their MAP; or store raw draws.
     seed : int
@@ -107,7 +110,7 @@ def fit(
         Words without a vector there begin at random, contexts at their mode given the words. The axes of
         the draws are not those of the vectors.
     prior : Prior, optional
-        Another prior than the spherical one.
+        Another prior than the spherical one, such as ``bv.priors.dynamic(counts)``.
     anchors : {"qr", "last", "first", "random"} or sequence of int
         Which context rows stay, with ``identify="fixed"``.
     thin : int
@@ -149,10 +152,13 @@ def fit(
         options=options,
     )
     _check_dim(settings, data)
-    check_room(settings, data, threads=_num_threads(threads))
     if prior is not None:
+        data = with_rows(data, prior.added)
         prior.rho.shift_rows(data.num_words, settings.dim)
         prior.alpha.shift_rows(data.num_contexts, settings.dim)
+        for note in prior.notes if progress else ():
+            tell(note)
+    check_room(settings, data, threads=_num_threads(threads))
     start = read_start(init, data, settings.dim) if is_given(init) else None
     if start is not None:
         settings = replace(settings, init=start_name(start))
@@ -163,12 +169,13 @@ def fit(
         return go_on(path, wanted=settings.as_dict(), counts=data, threads=threads, progress=progress)
     with _clear_errors(path):
         module = find_method(method)
+        scale_names = (prior or spherical(prior_precision)).scale_names
         run = folder.create(
             path,
             settings,
             data,
-            stats=module.Info._fields,
-            prior=None if prior is None else prior_arrays(prior),
+            stats=(*module.Info._fields, *scale_names),
+            prior=None if prior is None else to_arrays(prior),
             start=start,
             most_draws=1 if kind_of(module) == POINT else None,
             force=force,
@@ -187,8 +194,8 @@ def make_settings(
     *,
     method: str = "gibbs",
     anchors: str | Sequence[int] = "qr",
-    prior: "Prior | None" = None,
-    prior_precision: float = 1.0,
+    prior: Prior | None = None,
+    prior_precision: float | str = 1.0,
     threads: int | None = None,
     inner_steps: int = 1,
     restart: bool = False,
@@ -202,6 +209,7 @@ def make_settings(
     asked = {"inner_steps": inner_steps, "restart": restart, "orbit": orbit}
     given = {name: value for name, value in asked.items() if value != usual[name]} | dict(options or {})
     module = find_method(method)
+    _check_learning(method, module, prior, prior_precision)
     if getattr(module, "POINT", False):  # an estimate, not a distribution: there is one draw to take
         others |= {"chains": 1, "draws": 1, "warmup": 0, "thin": 1}
     sweeping = not hasattr(module, "approximate")
@@ -212,6 +220,7 @@ def make_settings(
         anchors=anchors if isinstance(anchors, str) else list(anchors),
         prior_precision=prior_precision if prior is None else None,
         prior=None if prior is None else prior_fingerprint(prior),
+        prior_recipe={} if prior is None else dict(prior.recipe),
         options=method_options(module, method, given),
         sweeping=sweeping,
         **others,
@@ -249,7 +258,7 @@ def go_on(
                 expected["init"] = wanted_name(expected["init"], run.load_counts(), run.settings.dim)
             run.check_settings(expected)
             if counts is not None:
-                run.check_counts(_counts(counts))
+                run.check_counts(run.with_rows(_counts(counts)))
             module, draws = find_method(run.settings.method), expected.get("draws", 0)
             check_extendable(run.path, module, run.settings.method, run.settings.draws, draws)
             run.extend(draws)
@@ -316,6 +325,17 @@ def _num_threads(threads: int | None) -> int:
     if threads is not None and threads < 1:
         raise OptionError(f"threads is {threads}; it must be 1 or more")
     return threads or default_threads()
+
+
+def _check_learning(
+    method: str, module: ModuleType, prior: Prior | None, prior_precision: float | str
+) -> None:
+    """Raise if a precision is to be learned by a method that does not do that."""
+    learns = prior_precision == "learn" if prior is None else bool(prior.scale_names)
+    if learns and not getattr(module, "LEARNS", False):
+        raise OptionError(
+            f"method {method} does not learn the precision of the prior; give a number, or take method gibbs"
+        )
 
 
 def find_method(method: str) -> ModuleType:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from bayesvec.cli.app import app
-from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_options
+from bayesvec.cli.prior_options import NO_PRIOR_OPTIONS, PriorOptions
+from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_options, takes_text_options
 from bayesvec.errors import OptionError, RunError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ _ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 
 # Every option is None when it is not given: a run that goes on takes what is not given from its manifest.
 @app.command()
+@takes_options("prior", PriorOptions)
 @takes_text_options
 def fit(
     texts: list[str] = typer.Argument(None, metavar="[TEXT...]", help="Files, folders, globs, or -."),
@@ -39,7 +41,7 @@ def fit(
     draws: int | None = typer.Option(None, help="Stored draws of each chain (default: 500)."),
     warmup: int | None = typer.Option(None, help="Sweeps before the first of them (default: 500)."),
     thin: int | None = typer.Option(None, help="Sweeps between stored draws (default: 1)."),
-    prior_precision: float | None = typer.Option(None, help="Precision of the prior (default: 1.0)."),
+    prior: PriorOptions = NO_PRIOR_OPTIONS,
     identify: str | None = typer.Option(None, help="procrustes, fixed or none (default: procrustes)."),
     anchors: str | None = typer.Option(
         None, help="For fixed: qr, last, first, random, or rows such as 3,7,12 (default: qr)."
@@ -73,7 +75,6 @@ def fit(
         draws=draws,
         warmup=warmup,
         thin=thin,
-        prior_precision=prior_precision,
         identify=identify,
         anchors=None if anchors is None else _rows_or_rule(anchors),
         init=init,
@@ -86,7 +87,7 @@ def fit(
     )
     data = _Data(texts or [], counts, text, count_seed, threads, not quiet)
     path = out or data.default_out()
-    posterior, seconds = _run(path, data, settings, resume=resume, force=force)
+    posterior, seconds = _run(path, data, settings, prior, resume=resume, force=force)
     if as_json or not quiet:
         _summary(posterior, seconds, as_json=as_json)
 
@@ -138,7 +139,7 @@ class _Data:
 
 
 def _run(
-    path: Path, data: _Data, settings: dict[str, Any], *, resume: bool, force: bool
+    path: Path, data: _Data, settings: dict[str, Any], prior: PriorOptions, *, resume: bool, force: bool
 ) -> "tuple[Posterior, float]":
     """Begin a run or go on with one; return it with the seconds it took."""
     from time import perf_counter
@@ -158,14 +159,18 @@ def _run(
             wanted = {name: value for name, value in settings.items() if name not in _OF_METHOD}
             of_method = {name: settings[name] for name in _OF_METHOD if name in settings}
             wanted["options"] = settings.get("options", {}) | of_method
+            wanted |= prior.wanted(path)
             given = data.load() if data else None
             return run.go_on(path, wanted=wanted, counts=given, **common), perf_counter() - began
         if not data:
             what = f"there is no run at {path} to go on with; " if resume else ""
             raise RunError(f"{what}give TEXT or --counts to begin one", path=str(path))
-        run.make_settings(**settings, threads=data.threads)  # before the text is counted
+        # before the text is counted
+        run.make_settings(**settings, **prior.check(settings.get("method", "gibbs")), threads=data.threads)
         folder.check_free(path, force=force)
-        return run.fit(data.load(), out=path, force=force, **settings, **common), perf_counter() - began
+        counts = data.load()
+        settings |= prior.make(counts, settings.get("dim", 50))
+        return run.fit(counts, out=path, force=force, **settings, **common), perf_counter() - began
     except run.Interrupted as stopped:
         sys.stderr.write(f"bayesvec: {stopped}\n")
         raise typer.Exit(130) from None

@@ -114,26 +114,33 @@ class TextOptions:
 NO_TEXT_OPTIONS = TextOptions()
 
 
-def takes_text_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `TextOptions` in the place of its argument ``text``, which is made of them."""
-    names = [field.name for field in fields(TextOptions)]
-    kinds = get_type_hints(TextOptions, include_extras=True)
+def takes_options(argument: str, options: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the fields of a dataclass as options, in the place of the argument that is made of them."""
+    names = [field.name for field in fields(options)]
+    kinds = get_type_hints(options, include_extras=True)
     shared = [
         inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=getattr(TextOptions, name), annotation=kinds[name]
+            name, inspect.Parameter.KEYWORD_ONLY, default=getattr(options, name), annotation=kinds[name]
         )
         for name in names
     ]
-    parameters: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command).parameters.values():
-        own = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        parameters += shared if parameter.name == "text" else [own]
 
-    def run(**given: Any) -> None:
-        text = TextOptions(**{name: given.pop(name) for name in names})
-        command(**given, text=text)
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        parameters: list[inspect.Parameter] = []
+        for parameter in inspect.signature(command).parameters.values():
+            own = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            parameters += shared if parameter.name == argument else [own]
 
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run
+        def run(**given: Any) -> None:
+            made = options(**{name: given.pop(name) for name in names})
+            command(**given, **{argument: made})
+
+        run.__name__, run.__doc__ = command.__name__, command.__doc__
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return run
+
+    return decorate
+
+
+takes_text_options = takes_options("text", TextOptions)

@@ -185,5 +185,22 @@ def move_along_orbit(
         (x.T @ (x * precision[:, :1].astype(np.float32))).astype(np.float64)
         for x, precision in ((rho, precision_rho), (alpha, precision_alpha))
     )
+    return move_by_forms(rho, alpha, form_rho, form_alpha, key)
+
+
+def move_by_forms(
+    rho: Float32, alpha: Float32, form_rho: Float64, form_alpha: Float64, key: Key
+) -> tuple[Float32, Float32]:
+    r"""Return both sides moved along the orbit, given the prior's quadratic forms.
+
+    Parameters
+    ----------
+    rho, alpha : ndarray of float32, shape (rows, K)
+        The two sides.
+    form_rho, form_alpha : ndarray, shape (K, K)
+        :math:`\rho^\top P_\rho \rho` and :math:`\alpha^\top P_\alpha \alpha`.
+    key : Key
+        The address of this move.
+    """
     change, inverse = draw_change(form_rho, form_alpha, 0.5 * (len(rho) - len(alpha)), key)
     return rho @ change.astype(np.float32), alpha @ inverse.astype(np.float32)

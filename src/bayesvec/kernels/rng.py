@@ -17,6 +17,7 @@ from bayesvec.kernels.compiled import compiled, inlined
 
 # What a number is for. Two purposes never share an address.
 RHO, ALPHA, ORBIT, START, NEGATIVES, SUBSAMPLE, SIMULATE, SPLIT, USER, APPROXIMATION, QUESTION = range(11)
+SCALES = 11
 
 U32 = np.uint32
 U64 = np.uint64

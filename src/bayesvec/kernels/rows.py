@@ -46,8 +46,8 @@ class RowSide(NamedTuple):
     other: npt.NDArray[np.int32]  # (pairs,)
     n: npt.NDArray[np.int32]  # (pairs,) n+ + n-
     kappa: Float32  # (pairs,) n+ - n / 2
-    precision: Float64  # (rows, K) diagonal of each row's prior precision
-    shift: Float64  # (rows, K) precision * mean
+    precision: Float64  # (rows, K) diagonal of the prior precision of each row given the others
+    shift: Float64  # (rows, K) that precision * the mean given the others
     fixed: npt.NDArray[np.bool_]  # (rows,) rows that stay as they are (anchors)
 
 
@@ -265,6 +265,7 @@ def restart_row(row: int, key: Key, work: Work, x: Float32) -> None:
 def redraw_rows(
     first: int,
     last: int,
+    order: npt.NDArray[np.int64],
     side: RowSide,
     rows: Float32,
     other: Float32,
@@ -274,11 +275,12 @@ def redraw_rows(
     tables: Tables,
     work: Work,
 ) -> int:
-    """Redraw ``rows[first:last]`` given ``other`` in place; return -1, or the row at which Q broke down.
+    """Redraw ``rows[order[first:last]]`` given ``other`` in place; return -1, or the row at which Q broke down.
 
     Rows of more than one segment are left to the caller, who may share them between threads.
     """
-    for row in range(first, last):
+    for place in range(first, last):
+        row = int(order[place])
         start, stop = side.indptr[row], side.indptr[row + 1]
         count = stop - start
         if side.fixed[row] or count > SEGMENT:

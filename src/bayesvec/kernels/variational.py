@@ -234,12 +234,21 @@ def _store(row: int, side: RowSide, own: Rows, work: Work) -> bool:
 
 
 @compiled
-def update_rows(first: int, last: int, side: RowSide, own: Rows, other: Rows, work: Work) -> int:
-    """Update the Gaussians of rows ``first`` to ``last`` given the other side's, in place.
+def update_rows(
+    first: int,
+    last: int,
+    order: npt.NDArray[np.int64],
+    side: RowSide,
+    own: Rows,
+    other: Rows,
+    work: Work,
+) -> int:
+    """Update the Gaussians of the rows ``order[first:last]`` given the other side's, in place.
 
     Fixed rows keep theirs; only the bound of their pairs is taken. Returns -1, or the row that broke down.
     """
-    for row in range(first, last):
+    for number in range(first, last):
+        row = int(order[number])
         place = 0
         for i in range(work.dim):
             for j in range(i, work.dim):

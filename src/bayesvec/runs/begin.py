@@ -1,6 +1,5 @@
 """What all chains begin with: the prior, a MAP, the anchors; found once and kept in the run folder."""
 
-import dataclasses
 import hashlib
 import sys
 from collections.abc import Mapping
@@ -14,7 +13,8 @@ from bayesvec import files
 from bayesvec.counts import PairCounts
 from bayesvec.identify import AnchorChoice, Anchors, choose_anchors
 from bayesvec.kernels import rng
-from bayesvec.priors import Prior, RowPrior, spherical
+from bayesvec.priors import Prior, spherical
+from bayesvec.priors.arrays import from_arrays, to_arrays
 from bayesvec.progress import progress
 from bayesvec.runs.display import tell
 from bayesvec.runs.folder import Folder, Run
@@ -125,24 +125,13 @@ def jittered(begin: Mapping[str, npt.NDArray[Any]], seed: int, chain: int) -> di
     return result
 
 
-def prior_arrays(prior: Prior) -> dict[str, npt.NDArray[Any]]:
-    """Return a prior as named arrays."""
-    return {
-        f"{side}_{name.name}": np.asarray(getattr(getattr(prior, side), name.name))
-        for side in ("rho", "alpha")
-        for name in dataclasses.fields(getattr(prior, side))
-    }
-
-
 def prior_fingerprint(prior: Prior) -> str:
     """Return a hash of a prior: equal for equal priors."""
-    return hashlib.sha256(b"".join(files.array_parts(prior_arrays(prior)))).hexdigest()[:16]
+    return hashlib.sha256(b"".join(files.array_parts(to_arrays(prior)))).hexdigest()[:16]
 
 
 def load_prior(run: Folder) -> Prior:
     """Return the prior of a run."""
     if run.settings.prior_precision is not None:
         return spherical(run.settings.prior_precision)
-    kept = files.read_arrays(run.state_file("prior"))
-    sides = [RowPrior(kept[f"{side}_precision"], kept[f"{side}_mean"]) for side in ("rho", "alpha")]
-    return Prior(*sides)
+    return from_arrays(files.read_arrays(run.state_file("prior")), run.settings.prior_recipe)

@@ -37,6 +37,7 @@ class Work:
         self.module = module
         self.stop = threading.Event()
         prior = load_prior(run)
+        self.scale_names = prior.scale_names
         self.begin = find_begin(run, counts, prior, threads=threads, show=show)
         anchors = None
         if self.settings.identify == "fixed":
@@ -118,7 +119,8 @@ class Work:
             rho, alpha = align(rho, alpha, self.reference)
         cosine = folder.cosines(rho, *self.monitored)
         stats = {"lp" if name == "log_posterior" else name: value for name, value in info._asdict().items()}
-        return {"rho": rho, "alpha": alpha, "cosine": cosine, "seconds": seconds, **stats}
+        scales = dict(zip(self.scale_names, getattr(state, "scales", ()), strict=True))
+        return {"rho": rho, "alpha": alpha, "cosine": cosine, "seconds": seconds, **stats, **scales}
 
     def _late_sweeps(self, state: Any) -> list[int]:
         """Return the sweeps of the second half of warm-up from which the reference is made."""

@@ -22,6 +22,7 @@ import bayesvec
 from bayesvec import draws as layout
 from bayesvec import files
 from bayesvec.counts import PairCounts
+from bayesvec.counts_rows import with_rows
 from bayesvec.errors import RunError
 from bayesvec.kernels import rng
 from bayesvec.runs import recorder
@@ -56,6 +57,15 @@ class Folder:
     def state_file(self, name: str) -> Path:
         """Return the file of something that all chains share."""
         return _state_file(self.path, name)
+
+    def with_rows(self, counts: PairCounts) -> PairCounts:
+        """Return counts with the rows that the run's prior has beyond them, if it has."""
+        known = files.read_json(self.path / "names.json")
+        words, groups = known["words"], known["groups"]
+        if counts.groups is None or groups is None or list(counts.words) != words[: counts.num_words]:
+            return counts
+        added = zip(words[counts.num_words :], groups[counts.num_words :], strict=True)
+        return with_rows(counts, list(added))
 
     def load_counts(self) -> PairCounts:
         """Open the run's own copy of its counts; raise a `RunError` if they are not those it began with."""

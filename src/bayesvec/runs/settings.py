@@ -1,6 +1,5 @@
 """The settings of a run: checked when they are given, kept in its manifest, compared when it goes on."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from numbers import Integral, Real
@@ -9,6 +8,7 @@ from typing import Any, get_type_hints
 
 from bayesvec.checks import MOST, MOST_SEED, whole
 from bayesvec.errors import OptionError
+from bayesvec.priors.scales import positive
 
 CHOICES = {
     "identify": ("procrustes", "fixed", "none"),
@@ -27,10 +27,12 @@ class Settings:
     ----------
     dim, method, chains, draws, warmup, thin, seed, identify, anchors, init, store
         As in `fit`.
-    prior_precision : float or None
+    prior_precision : float, "learn" or None
         Precision of the spherical prior; None if another prior was given.
     prior : str or None
         Fingerprint of that other prior.
+    prior_recipe : dict
+        How that other prior was made: its kind, its numbers, its slices.
     options : dict
         Options of the method, all of them.
     sweeping : bool
@@ -48,8 +50,9 @@ class Settings:
     anchors: str | list[int] = "qr"
     init: str = "map"
     store: str = "both"
-    prior_precision: float | None = 1.0
+    prior_precision: float | str | None = 1.0
     prior: str | None = None
+    prior_recipe: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     sweeping: bool = True
 
@@ -71,8 +74,9 @@ class Settings:
                 )
         else:
             object.__setattr__(self, "anchors", [whole("anchors", row, 0) for row in self.anchors])
-        if self.prior_precision is not None:
-            object.__setattr__(self, "prior_precision", _positive("prior_precision", self.prior_precision))
+        if self.prior_precision not in (None, "learn"):
+            precision = positive("prior_precision", self.prior_precision, ", or learn")
+            object.__setattr__(self, "prior_precision", precision)
         if self.chains >= 2**24 or self.sweeps >= 2**32:
             raise OptionError(f"{self.chains} chains of {self.sweeps} sweeps are too many; ask for fewer")
 
@@ -87,8 +91,11 @@ class Settings:
         return self.warmup_sweeps + self.draws * self.thin
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the settings as plain values."""
-        return asdict(self)
+        """Return the settings as plain values; without a recipe if there is none, as in older runs."""
+        values = asdict(self)
+        if not self.prior_recipe:
+            del values["prior_recipe"]
+        return values
 
 
 def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
@@ -159,13 +166,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 5:
         return f"[{value[0]}, {value[1]}, ... {len(value)} rows]"
     return "not given" if value is None else str(value)
-
-
-def _positive(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not (number > 0.0 and math.isfinite(number)):
-        raise OptionError(f"{name} is {value}; it must be a positive number")
-    return number

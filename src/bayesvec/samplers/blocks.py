@@ -19,10 +19,11 @@ import numpy.typing as npt
 
 from bayesvec.counts import PairCounts
 from bayesvec.errors import NumericalError
-from bayesvec.kernels.rows import RowSide, make_side
-from bayesvec.kernels.variational import Rows, make_rows, make_work, update_rows
+from bayesvec.kernels import rng
+from bayesvec.kernels.variational import make_rows, make_work, update_rows
 from bayesvec.parallel import Threads
 from bayesvec.priors import Prior
+from bayesvec.samplers.halves import make_half
 from bayesvec.samplers.variational import Bool, Float64, Report
 
 _CHUNK = 1 << 22  # numbers of second moments that are unpacked at once
@@ -39,32 +40,31 @@ class BlockAscent:
         self.dim = dim
         self.free = free
         self.names = counts.words, counts.contexts
-        self.sides = (
-            make_side(counts.by_word, prior.rho, dim, ~free[:words]),
-            make_side(counts.by_context, prior.alpha, dim, ~free[words:]),
+        self.halves = (
+            make_half(rng.RHO, counts.words, counts.by_word, prior.rho, dim, ~free[:words]),
+            make_half(rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, ~free[words:]),
         )
+        self.sides = tuple(half.side for half in self.halves)
+        self._neighbours = prior.rho.neighbours, prior.alpha.neighbours
         self.rows = make_rows(place[:words].copy()), make_rows(place[words:].copy())
         self.symmetric = prior.is_isotropic and bool(free.all())
         zeros = np.zeros((words, dim)), np.zeros((counts.num_contexts, dim))
         self._constant = prior.log_density(*zeros)
         self._constant += 0.5 * free.sum() * dim * (1.0 + math.log(2.0 * math.pi))
-        for side, rows in zip(self.sides, self.rows, strict=True):
-            _take_prior(side, rows)
+        for which, (side, rows) in enumerate(zip(self.sides, self.rows, strict=True)):
+            self._take_prior(which)
             rows.entropy[~side.fixed] = -math.inf  # of a point mass
         self._works = [make_work(dim) for _ in range(threads.count)]
 
     def update(self, which: int) -> float:
         """Update all rows of one side (0 words, 1 contexts); return the bound as it was before."""
-        side, own, other = self.sides[which], self.rows[which], self.rows[1 - which]
+        own = self.rows[which]
         before = sum(float(rows.prior.sum() + rows.entropy.sum()) for rows in self.rows)
         broken: list[int] = []
-
-        def work(first: int, last: int, thread: int) -> None:
-            row = update_rows(first, last, side, own, other, self._works[thread])
-            if row >= 0:
-                broken.append(row)
-
-        self.threads.run(work, self.threads.chunks(np.diff(side.indptr) + self.dim))
+        for colour in self.halves[which].colours:
+            broken += self._update_colour(which, colour.rows)
+        if self._neighbours[which] is not None:
+            self._take_prior(which)
         if broken:
             name = self.names[which][min(broken)]
             raise NumericalError(
@@ -73,6 +73,24 @@ class BlockAscent:
                 word=name,
             )
         return before + float(own.data.sum()) + self._constant
+
+    def _update_colour(self, which: int, order: npt.NDArray[np.int64]) -> list[int]:
+        """Update rows that are not coupled with each other; return those that broke down."""
+        side, own, other = self.sides[which], self.rows[which], self.rows[1 - which]
+        neighbours = self._neighbours[which]
+        if neighbours is not None:
+            shift = side.shift.copy()
+            shift[order] -= neighbours[order] @ own.mean
+            side = side._replace(shift=shift)
+        broken: list[int] = []
+
+        def work(first: int, last: int, thread: int) -> None:
+            row = update_rows(first, last, order, side, own, other, self._works[thread])
+            if row >= 0:
+                broken.append(row)
+
+        self.threads.run(work, self.threads.chunks(np.diff(side.indptr)[order] + self.dim))
+        return broken
 
     def run(self, max_sweeps: int, tolerance: float, report: Report) -> tuple[list[float], bool]:
         """Sweep until the bound rises by less than ``tolerance`` per coordinate a sweep.
@@ -97,21 +115,33 @@ class BlockAscent:
             _unpacked((side.precision[:, :1] * rows.moment).sum(axis=0)[None], self.dim)[0]
             for side, rows in zip(self.sides, self.rows, strict=True)
         ]
+        for form, rows, neighbours in zip(weighted, self.rows, self._neighbours, strict=True):
+            if (
+                neighbours is not None
+            ):  # different rows are independent: their products are those of the means
+                form += rows.mean.T @ (neighbours @ rows.mean)
         excess = len(self.rows[0].mean) - len(self.rows[1].mean)
         change, rise = best_change(weighted[0], weighted[1], excess)
         if rise <= least:
             return
         size = float(np.linalg.slogdet(change)[1])
-        for side, rows, factor, sign in zip(
-            self.sides, self.rows, (change, np.linalg.inv(change).T), (1.0, -1.0), strict=True
-        ):
+        sides = zip(self.rows, (change, np.linalg.inv(change).T), (1.0, -1.0), strict=True)
+        for which, (rows, factor, sign) in enumerate(sides):
             rows.mean[:] = rows.mean @ factor
             rows.entropy[:] += sign * size
             step = max(1, _CHUNK // self.dim**2)
             for first in range(0, len(rows.mean), step):
                 moment = _unpacked(rows.moment[first : first + step], self.dim)
                 rows.moment[first : first + step] = _packed(factor.T @ moment @ factor)
-            _take_prior(side, rows)
+            self._take_prior(which)
+
+    def _take_prior(self, which: int) -> None:
+        """Compute the expected log prior of each row from its moments; neighbours share what they have."""
+        side, rows, neighbours = self.sides[which], self.rows[which], self._neighbours[which]
+        diagonal = np.cumsum([0, *range(self.dim, 1, -1)])
+        square = rows.moment[:, diagonal].astype(np.float64)
+        shift = side.shift if neighbours is None else side.shift - 0.5 * (neighbours @ rows.mean)
+        rows.prior[:] = np.sum(shift * rows.mean - 0.5 * side.precision * square, axis=1)
 
 
 def best_change(to_rho: Float64, to_alpha: Float64, excess: int) -> tuple[Float64, float]:
@@ -154,11 +184,3 @@ def _unpacked(triangles: npt.NDArray[np.floating], dim: int) -> Float64:
 def _packed(matrices: Float64) -> Float64:
     i, j = np.triu_indices(matrices.shape[-1])
     return matrices[:, i, j]
-
-
-def _take_prior(side: RowSide, rows: Rows) -> None:
-    """Compute the expected log prior of each row from its moments."""
-    dim = rows.mean.shape[1]
-    diagonal = np.cumsum([0, *range(dim, 1, -1)])
-    square = rows.moment[:, diagonal].astype(np.float64)
-    rows.prior[:] = np.sum(side.shift * rows.mean - 0.5 * side.precision * square, axis=1)

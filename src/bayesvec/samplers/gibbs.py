@@ -1,11 +1,13 @@
 """The Gibbs sampler: every row of rho given alpha, every row of alpha given rho, then a move along the orbit.
 
 Each row is a logistic regression on the other side's vectors; Polya-Gamma variables make it Gaussian
-(kernels/rows.py). The chain goes on from the current value of a row: one inner step is then exact. To restart
-a row from N(0, 1/K) and take S steps, as the paper's Algorithm 1 does, is biased; it is here to reproduce it.
+(kernels/rows.py). Rows that the prior couples are redrawn colour by colour (halves.py); precisions that are
+learned are drawn after the rows (scales.py). The chain goes on from the current value of a row: one inner step
+is then exact. To restart a row from N(0, 1/K) and take S steps, as the paper's Algorithm 1 does, is biased; it
+is here to reproduce it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +16,8 @@ from bayesvec.counts import PairCounts
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.identify import Anchors
 from bayesvec.kernels import rng
-from bayesvec.kernels.orbit import move_along_orbit
+from bayesvec.kernels.coupling import couple_rows
+from bayesvec.kernels.orbit import move_along_orbit, move_by_forms
 from bayesvec.kernels.polyagamma_tables import Tables, load_tables
 from bayesvec.kernels.rows import (
     MOST_INNER_STEPS,
@@ -24,7 +27,6 @@ from bayesvec.kernels.rows import (
     add_pairs,
     draw_many,
     log_posterior_rows,
-    make_side,
     make_work,
     redraw_rows,
     restart_row,
@@ -32,9 +34,14 @@ from bayesvec.kernels.rows import (
 from bayesvec.kernels.vector import padded
 from bayesvec.parallel import Threads
 from bayesvec.priors import Prior
-from bayesvec.samplers.state import Info, State
+from bayesvec.samplers.halves import Colour, Half, make_half
+from bayesvec.samplers.scales import draw_scales, log_hyperprior, start_scales
+from bayesvec.samplers.state import Info
+from bayesvec.samplers.state import ScaledState as State
 
 Float32 = npt.NDArray[np.float32]
+
+LEARNS = True  # the precisions of a prior, where it asks for that
 
 
 @dataclass(frozen=True)
@@ -61,21 +68,11 @@ class Options:
 
 
 @dataclass(frozen=True, eq=False)
-class Half:
-    """One side of the problem: half of a sweep."""
-
-    purpose: int  # of its random numbers
-    names: tuple[str, ...]
-    side: RowSide
-    cost: npt.NDArray[np.int64]  # (rows,) of redrawing a row among the others
-    huge: npt.NDArray[np.int64]  # rows whose pairs are shared between threads
-
-
-@dataclass(frozen=True, eq=False)
 class Problem:
     """The data and the prior, laid out for the kernels; shared by all chains."""
 
     dim: int
+    prior: Prior
     options: Options
     anchors: Anchors | None
     by_word: Half
@@ -116,24 +113,14 @@ def prepare(
     zeros = np.zeros((counts.num_words, dim)), np.zeros((counts.num_contexts, dim))
     return Problem(
         dim=dim,
+        prior=prior,
         options=options,
         anchors=anchors,
-        by_word=_make_half(rng.RHO, counts.words, make_side(counts.by_word, prior.rho, dim, free), dim),
-        by_context=_make_half(
-            rng.ALPHA, counts.contexts, make_side(counts.by_context, prior.alpha, dim, anchored), dim
-        ),
+        by_word=make_half(rng.RHO, counts.words, counts.by_word, prior.rho, dim, free),
+        by_context=make_half(rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, anchored),
         tables=load_tables(),
         orbit=options.orbit and not options.restart and anchors is None and prior.is_isotropic,
         log_prior_at_zero=prior.log_density(*zeros),
-    )
-
-
-def _make_half(purpose: int, names: tuple[str, ...], side: RowSide, dim: int) -> Half:
-    pairs = np.diff(side.indptr)
-    huge = pairs > SEGMENT
-    # the factor of a row's precision takes as long as about K / 3 of its pairs
-    return Half(
-        purpose, names, side, np.where(huge, 0, pairs) + dim // 3 + 1, np.flatnonzero(huge & ~side.fixed)
     )
 
 
@@ -157,7 +144,7 @@ def start(
         sides.append(np.array(given, dtype=np.float32, order="C"))
     if problem.anchors is not None:
         sides[1][problem.anchors.rows] = problem.anchors.values
-    return State(*sides)
+    return State(sides[0], sides[1], start_scales(problem.prior))
 
 
 def sweep(
@@ -169,16 +156,51 @@ def sweep(
     """
     rho, alpha = _padded(state.rho), _padded(state.alpha)
     works = [make_work(problem.dim) for _ in range(threads.count)]
-    for half, rows, other in ((problem.by_word, rho, alpha), (problem.by_context, alpha, rho)):
+    current = _at(problem, state.scales)
+    for half, rows, other in ((current.by_word, rho, alpha), (current.by_context, alpha, rho)):
         key = rng.make_key(seed, half.purpose, chain=chain, sweep=number)
-        _redraw(problem, half, rows, other, key, works, threads)
-    after = State(rho[:, : problem.dim].copy(), alpha[:, : problem.dim].copy())
+        _redraw(current, half, rows, other, key, works, threads)
+    after = State(rho[:, : problem.dim].copy(), alpha[:, : problem.dim].copy(), state.scales)
+    if len(state.scales):
+        key = rng.make_key(seed, rng.SCALES, chain=chain, sweep=number)
+        after = draw_scales(current.prior, after, key, exchange=problem.orbit)
+        current = _at(problem, after.scales)
+        rho, alpha = _padded(after.rho), _padded(after.alpha)
     if problem.orbit:
         key = rng.make_key(seed, rng.ORBIT, chain=chain, sweep=number)
-        precisions = problem.by_word.side.precision, problem.by_context.side.precision
-        after = State(*move_along_orbit(*after, *precisions, key))
+        after = _moved(current, after, key)
         rho, alpha = _padded(after.rho), _padded(after.alpha)
-    return after, Info(_log_posterior(problem, rho, alpha, works, threads))
+    return after, Info(_log_posterior(current, rho, alpha, works, threads))
+
+
+def _at(problem: Problem, scales: npt.NDArray[np.float64]) -> Problem:
+    """Return the problem at other values of the scales that are learned."""
+    if not len(scales):
+        return problem
+    prior = problem.prior.at(scales)
+    zeros = (np.zeros(half.side.shift.shape) for half in (problem.by_word, problem.by_context))
+    return replace(
+        problem,
+        prior=prior,
+        by_word=problem.by_word.at(prior.rho),
+        by_context=problem.by_context.at(prior.alpha),
+        log_prior_at_zero=prior.log_density(*zeros) + log_hyperprior(prior),
+    )
+
+
+def _moved(problem: Problem, state: State, key: rng.Key) -> State:
+    """Move along the orbit."""
+    halves = problem.by_word, problem.by_context
+    if all(half.coupling is None for half in halves):
+        rho, alpha = move_along_orbit(
+            state.rho, state.alpha, halves[0].side.precision, halves[1].side.precision, key
+        )
+        return State(rho, alpha, state.scales)
+    # a walk's form is a small difference of large numbers: in float64
+    form_rho = problem.prior.rho.form(state.rho.astype(np.float64))
+    form_alpha = problem.prior.alpha.form(state.alpha.astype(np.float64))
+    rho, alpha = move_by_forms(state.rho, state.alpha, form_rho, form_alpha, key)
+    return State(rho, alpha, state.scales)
 
 
 def _padded(x: Float32) -> Float32:
@@ -196,21 +218,12 @@ def _redraw(
     works: list[Work],
     threads: Threads,
 ) -> None:
-    """Redraw every row of one side in place."""
-    steps, restart = problem.options.inner_steps, problem.options.restart
+    """Redraw every row of one side in place, colour by colour."""
     broken: list[int] = []
-
-    def work(first: int, last: int, thread: int) -> None:
-        row = redraw_rows(
-            first, last, half.side, rows, other, steps, restart, key, problem.tables, works[thread]
-        )
-        if row >= 0:
-            broken.append(row)
-
-    threads.run(work, threads.chunks(half.cost))
-    for row in half.huge.tolist():
-        if not _redraw_huge(problem, half.side, row, rows[row], other, key, works, threads):
-            broken.append(row)
+    # rows of a colour write their own shifts only, so that the threads can share the array
+    side = half.side if half.coupling is None else half.side._replace(shift=half.side.shift.copy())
+    for colour in half.colours:
+        broken += _redraw_colour(problem, half, side, colour, rows, other, key, works, threads)
     if broken:
         name = half.names[min(broken)]
         raise NumericalError(
@@ -218,6 +231,41 @@ def _redraw(
             "check the prior precision (a larger one helps) and the counts of that row",
             word=name,
         )
+
+
+def _redraw_colour(
+    problem: Problem,
+    half: Half,
+    side: RowSide,
+    colour: Colour,
+    rows: Float32,
+    other: Float32,
+    key: rng.Key,
+    works: list[Work],
+    threads: Threads,
+) -> list[int]:
+    """Redraw rows that are not coupled with each other, ``side`` with a shift of its own to write to.
+
+    Returns the rows that broke down.
+    """
+    base, coupling, order = half.side.shift, half.coupling, colour.rows
+    steps, restart = problem.options.inner_steps, problem.options.restart
+    broken: list[int] = []
+
+    def work(first: int, last: int, thread: int) -> None:
+        if coupling is not None:
+            couple_rows(first, last, order, coupling, 1.0, rows, base, side.shift)
+        row = redraw_rows(
+            first, last, order, side, rows, other, steps, restart, key, problem.tables, works[thread]
+        )
+        if row >= 0:
+            broken.append(row)
+
+    threads.run(work, threads.chunks(colour.cost))
+    for row in colour.huge.tolist():
+        if not _redraw_huge(problem, side, row, rows[row], other, key, works, threads):
+            broken.append(row)
+    return broken
 
 
 def _redraw_huge(
@@ -262,12 +310,14 @@ def _log_posterior(
         (problem.by_context, alpha, rho, False),
     ):
         shares = np.empty(len(rows))
+        # each pair of neighbours is in the shares of both, half in each
+        half_coupled = half.coupled(rows, 0.5, threads)
 
         def work(
             first: int,
             last: int,
             thread: int,
-            side: RowSide = half.side,
+            side: RowSide = half_coupled,
             rows: Float32 = rows,
             other: Float32 = other,
             data: bool = data,

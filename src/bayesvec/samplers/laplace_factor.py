@@ -1,13 +1,14 @@
 r"""The Cholesky factor of the whole negative Hessian, for small models.
 
-No two words share a block of the Hessian, nor two contexts, so
+Unless the prior couples them, no two words share a block of the Hessian, nor two contexts, so
 
 .. math:: -H = \begin{pmatrix} A & C \\ C^\top & D \end{pmatrix} = M M^\top, \qquad
     M = \begin{pmatrix} L & 0 \\ W^\top & T \end{pmatrix}, \qquad
     A = L L^\top, \quad L W = C, \quad T T^\top = D - W^\top W,
 
-with A and L block-diagonal. Only the Schur complement of the contexts is factored as a dense matrix, and since
-A is definite under any prior, the whole is so if and only if that is.
+with A and L block-diagonal (one block of all words if the prior couples them). Only the Schur complement of the
+contexts is factored as a dense matrix, and since A is definite under any prior, the whole is so if and only if
+that is.
 """
 
 from typing import NamedTuple
@@ -27,7 +28,7 @@ LARGEST = 6000  # free parameters: two matrices of a quarter GB at most, some se
 class Factor(NamedTuple):
     """M of the negative Hessian over the free parameters, made definite along the rotations."""
 
-    word: Float64  # (R, K, K) L, lower triangles
+    word: Float64  # (R, K, K) L, lower triangles; (1, R K, R K) if the prior couples words
     mixed: Float64  # (R K, F K) W, F the contexts that are free
     context: Float64  # (F K, F K) T, lower triangle
     free: npt.NDArray[np.int64]  # (F,) their rows
@@ -38,7 +39,7 @@ class Factor(NamedTuple):
         from scipy.linalg import solve_triangular
 
         shape = d_rho.shape
-        z_rho = _solve(self.word, d_rho[:, :, None])[:, :, 0]
+        z_rho = _solve(self.word, d_rho)
         right = d_alpha[self.free].ravel() - self.mixed.T @ z_rho.ravel()
         z_alpha = solve_triangular(self.context, right, lower=True)
         return self.whiten(z_rho, z_alpha.reshape(-1, shape[1]))
@@ -58,7 +59,7 @@ class Factor(NamedTuple):
         free = solve_triangular(self.context, z_alpha.ravel(), lower=True, trans="T")
         alpha[self.free] = free.reshape(-1, dim)
         right = z_rho - (self.mixed @ free).reshape(z_rho.shape)
-        return _solve(self.word.transpose(0, 2, 1), right[:, :, None])[:, :, 0], alpha
+        return _solve(self.word.transpose(0, 2, 1), right), alpha
 
 
 def check_size(num_words: int, num_contexts: int, dim: int) -> None:
@@ -91,12 +92,15 @@ def factorise(curvature: Curvature, space: Space) -> Factor:
 
     rows, dim = curvature.rho.shape
     free = np.flatnonzero(~space.fixed)
-    word = np.asarray(np.linalg.cholesky(-curvature.rho_blocks()), dtype=np.float64)
+    word = np.asarray(np.linalg.cholesky(_word_blocks(curvature)), dtype=np.float64)
     mixed = _solve(word, _mixed(curvature, free)).reshape(rows * dim, -1)
     schur = -(mixed.T @ mixed)
     blocks = schur.reshape(len(free), dim, len(free), dim)
     each = np.arange(len(free))
     blocks[each, :, each, :] -= curvature.alpha_blocks(free)
+    neighbours = curvature.model.prior.alpha.neighbours
+    if neighbours is not None:
+        schur += np.kron(neighbours[free][:, free].toarray(), np.eye(dim))
     if space.num_flat:
         rotations = space.context_rotations().reshape(-1, schur.shape[1])
         # as stiff as the rest, so that the factor keeps its digits
@@ -107,6 +111,18 @@ def factorise(curvature: Curvature, space: Space) -> Factor:
     except np.linalg.LinAlgError:
         raise _error(curvature, space, word, mixed, schur) from None
     return Factor(word, mixed, context, free, len(curvature.alpha))
+
+
+def _word_blocks(curvature: Curvature) -> Float64:
+    """Return A as its diagonal blocks, or as one if the prior couples words."""
+    blocks, neighbours = -curvature.rho_blocks(), curvature.model.prior.rho.neighbours
+    if neighbours is None:
+        return blocks
+    rows, dim = curvature.rho.shape
+    whole = np.kron(neighbours.toarray(), np.eye(dim))
+    each = np.arange(rows)
+    whole.reshape(rows, dim, rows, dim)[each, :, each, :] += blocks
+    return whole[None]
 
 
 def _mixed(curvature: Curvature, free: npt.NDArray[np.int64]) -> Float64:
@@ -123,7 +139,9 @@ def _mixed(curvature: Curvature, free: npt.NDArray[np.int64]) -> Float64:
 
 
 def _solve(blocks: Float64, right: Float64) -> Float64:
-    return np.asarray(np.linalg.solve(blocks, right), dtype=np.float64)
+    """Solve with a block-diagonal matrix for right-hand sides (R, K) or (R, K, S)."""
+    columns = right.reshape(len(blocks), blocks.shape[1], -1)
+    return np.asarray(np.linalg.solve(blocks, columns), dtype=np.float64).reshape(right.shape)
 
 
 def _error(curvature: Curvature, space: Space, word: Float64, mixed: Float64, schur: Float64) -> Exception:
@@ -131,7 +149,7 @@ def _error(curvature: Curvature, space: Space, word: Float64, mixed: Float64, sc
     from scipy.linalg import eigh
 
     direction = eigh(schur, subset_by_index=[0, 0])[1][:, 0]
-    rho = -_solve(word.transpose(0, 2, 1), (mixed @ direction).reshape(*curvature.rho.shape, 1))
+    rho = -_solve(word.transpose(0, 2, 1), (mixed @ direction).reshape(curvature.rho.shape))
     alpha = np.zeros_like(curvature.alpha)
     alpha[~space.fixed] = direction.reshape(-1, alpha.shape[1])
-    return indefinite(curvature, space, rho[:, :, 0], alpha)
+    return indefinite(curvature, space, rho, alpha)

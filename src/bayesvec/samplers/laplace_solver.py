@@ -56,8 +56,8 @@ class Elimination:
         self.curvature = curvature
         self.space = space
         self.max_iterations = max_iterations
-        # K x K inverses, of precisions that a prior keeps away from zero: each is applied some hundred times
-        self._word_inverse = _inverse(-curvature.rho_blocks())
+        self._solve_words = _word_solver(curvature)
+        self._context_neighbours = curvature.model.prior.alpha.neighbours
         blocks = -curvature.alpha_blocks()
         self._stiffness = float(np.trace(blocks.mean(axis=0))) / blocks.shape[1]
         self._unscale = _inverse(np.linalg.cholesky(blocks))  # L^-1
@@ -72,7 +72,7 @@ class Elimination:
 
     def reduce(self, b_rho: Float64, b_alpha: Float64) -> tuple[Float64, Float64]:
         r"""Return scaled right sides :math:`L^{-1} (b_\alpha - C^\top A^{-1} b_\rho)` and :math:`A^{-1} b_\rho`."""
-        shift = self._word_inverse @ b_rho
+        shift = self._solve_words(b_rho)
         right = self._unscale @ self.space.project_contexts(b_alpha - self._to_contexts(shift))
         return right.reshape(-1, right.shape[2]), shift
 
@@ -87,7 +87,7 @@ class Elimination:
             What `reduce` returned beside their right-hand sides.
         """
         alpha = self.unscaled(scaled)
-        rho = shift - self._word_inverse @ self._to_words(alpha)
+        rho = shift - self._solve_words(self._to_words(alpha))
         return np.concatenate(self.space.project(rho, alpha))
 
     def unscaled(self, scaled: Float64) -> Float64:
@@ -98,7 +98,11 @@ class Elimination:
     def product(self, scaled: Float64) -> Float64:
         """Return the scaled Schur complement, definite along rotations, times columns (C K, S)."""
         direction = self.unscaled(scaled)
-        change = self.space.unanchored(-self._to_contexts(self._word_inverse @ self._to_words(direction)))
+        change = -self._to_contexts(self._solve_words(self._to_words(direction)))
+        if self._context_neighbours is not None:
+            flat = direction.reshape(len(direction), -1)
+            change += (self._context_neighbours @ flat).reshape(direction.shape)
+        change = self.space.unanchored(change)
         if self.space.turns:
             change += self._stiffness * self.space.context_rotation(direction)
         return scaled + (self._unscale @ change).reshape(scaled.shape)
@@ -142,7 +146,7 @@ class Elimination:
         bend, axes = np.linalg.eigh(direction.T @ product)
         if not bend[0] > 0.0:
             alpha = self.unscaled(direction @ axes[:, :1])
-            rho = -self._word_inverse @ self._to_words(alpha)
+            rho = -self._solve_words(self._to_words(alpha))
             raise indefinite(self.curvature, self.space, rho[:, :, 0], alpha[:, :, 0])
         return np.asarray((axes / bend) @ axes.T)
 
@@ -177,6 +181,27 @@ class Elimination:
             threads.run(work, chunks)
             out[:, :, first : first + WIDTH] = part.reshape(len(x), dim, WIDTH)[:, :, : some.shape[2]]
         return out
+
+
+def _word_solver(curvature: Curvature) -> Callable[[Float64], Float64]:
+    """Return a function that multiplies directions of the words (R, K, S) by the inverse of their block A."""
+    # K x K inverses, of precisions that a prior keeps away from zero: each is applied some hundred times
+    blocks, neighbours = -curvature.rho_blocks(), curvature.model.prior.rho.neighbours
+    if neighbours is None:
+        inverse = _inverse(blocks)
+        return lambda right: inverse @ right
+    from scipy.sparse import bsr_array, csc_array, eye_array, kron
+    from scipy.sparse.linalg import splu
+
+    rows, dim = curvature.rho.shape
+    own = bsr_array((blocks, np.arange(rows), np.arange(rows + 1)), shape=(rows * dim, rows * dim))
+    factor = splu(
+        csc_array(own + kron(neighbours, eye_array(dim))),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+    return lambda right: np.asarray(factor.solve(right.reshape(rows * dim, -1))).reshape(right.shape)
 
 
 def _relative(size: Float64, goal: Float64) -> float:

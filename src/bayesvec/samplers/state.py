@@ -6,6 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+
+NO_SCALES: Float64 = np.zeros(0)
+NO_SCALES.flags.writeable = False
 
 
 class State(NamedTuple):
@@ -13,6 +17,14 @@ class State(NamedTuple):
 
     rho: Float32  # (R, K)
     alpha: Float32  # (C, K)
+
+
+class ScaledState(NamedTuple):
+    """The same, with the scales of a prior whose precisions are learned."""
+
+    rho: Float32  # (R, K)
+    alpha: Float32  # (C, K)
+    scales: Float64 = NO_SCALES
 
 
 class Info(NamedTuple):

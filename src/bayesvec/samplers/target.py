@@ -14,8 +14,9 @@ from bayesvec.counts import PairCounts
 from bayesvec.identify import Anchors
 from bayesvec.kernels import rng
 from bayesvec.kernels.compiled import compiled
+from bayesvec.kernels.coupling import Coupling, make_coupling
 from bayesvec.kernels.density import combine_rows, gradient_rows
-from bayesvec.priors import Prior
+from bayesvec.priors import Prior, RowPrior
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
@@ -35,12 +36,19 @@ class Data(NamedTuple):
     by_context_indptr: Int64
     by_context_other: Int32
     permutation: Int64
-    free: Int64  # context rows that are parameters
-    rho_precision: Float64  # (R, K)
-    rho_mean: Float64
-    alpha_precision: Float64  # (C, K)
-    alpha_mean: Float64
+    rho_prior: "Pull"
+    alpha_prior: "Pull"
     constant: float  # of the prior
+
+
+class Pull(NamedTuple):
+    """The prior of one side."""
+
+    free: Int64  # rows that are parameters
+    fixed: npt.NDArray[np.bool_]  # (rows,) those that are not
+    precision: Float64  # (rows, K) of each row given the others
+    mean: Float64  # (rows, K)
+    coupling: Coupling
 
 
 class Scratch(NamedTuple):
@@ -55,6 +63,35 @@ class Scratch(NamedTuple):
 
 
 @compiled
+def _add_pull(
+    prior: Pull, x: Float64, slope: Float64, distance: float, first: int, gradient: Float64
+) -> float:
+    """Write the gradient of one side from ``first`` on; return ``distance`` plus the prior's of its free rows.
+
+    A free row and a fixed neighbour count once in each direction; what fixed rows have among themselves is a
+    constant.
+    """
+    dim = x.shape[1]
+    pulls = np.empty(dim)
+    for i in range(len(prior.free)):
+        row = prior.free[i]
+        for k in range(dim):
+            gap = x[row, k] - prior.mean[row, k]
+            pulls[k] = prior.precision[row, k] * gap
+            distance += pulls[k] * gap
+        for entry in range(prior.coupling.indptr[row], prior.coupling.indptr[row + 1]):
+            other, weight = prior.coupling.other[entry], prior.coupling.weight[entry]
+            share = 2.0 if prior.fixed[other] else 1.0
+            for k in range(dim):
+                pull = weight * (x[other, k] - prior.mean[other, k])
+                pulls[k] += pull
+                distance += share * pull * (x[row, k] - prior.mean[row, k])
+        for k in range(dim):
+            gradient[first + i * dim + k] = slope[row, k] - pulls[k]
+    return distance
+
+
+@compiled
 def log_posterior(theta: Float64, data: Data, work: Scratch, gradient: Float64) -> float:
     """Return the log posterior at ``theta`` (rho row by row, then the free rows of alpha) and its gradient."""
     num_rows, dim = work.rho.shape
@@ -62,9 +99,10 @@ def log_posterior(theta: Float64, data: Data, work: Scratch, gradient: Float64) 
     for w in range(num_rows):
         for k in range(dim):
             work.rho[w, k] = theta[w * dim + k]
-    for i in range(len(data.free)):
+    free = data.alpha_prior.free
+    for i in range(len(free)):
         for k in range(dim):
-            work.alpha[data.free[i], k] = theta[split + i * dim + k]
+            work.alpha[free[i], k] = theta[split + i * dim + k]
     gradient_rows(
         0,
         num_rows,
@@ -89,20 +127,8 @@ def log_posterior(theta: Float64, data: Data, work: Scratch, gradient: Float64) 
         work.rho,
         work.to_alpha,
     )
-    distance = 0.0
-    for w in range(num_rows):
-        for k in range(dim):
-            gap = work.rho[w, k] - data.rho_mean[w, k]
-            pull = data.rho_precision[w, k] * gap
-            distance += pull * gap
-            gradient[w * dim + k] = work.to_rho[w, k] - pull
-    for i in range(len(data.free)):
-        v = data.free[i]
-        for k in range(dim):
-            gap = work.alpha[v, k] - data.alpha_mean[v, k]
-            pull = data.alpha_precision[v, k] * gap
-            distance += pull * gap
-            gradient[split + i * dim + k] = work.to_alpha[v, k] - pull
+    distance = _add_pull(data.rho_prior, work.rho, work.to_rho, 0.0, 0, gradient)
+    distance = _add_pull(data.alpha_prior, work.alpha, work.to_alpha, distance, split, gradient)
     total: float = data.constant + work.value.sum() - 0.5 * distance
     return total
 
@@ -143,14 +169,12 @@ class Target:
             contexts.indptr,
             contexts.other,
             counts.permutation,
-            np.flatnonzero(free),
-            _table(prior.rho.precision, self.shapes[0]),
-            _table(prior.rho.mean, self.shapes[0]),
-            _table(prior.alpha.precision, self.shapes[1]),
-            _table(prior.alpha.mean, self.shapes[1]),
+            _pull(prior.rho, self.shapes[0], np.ones(counts.num_words, dtype=bool)),
+            _pull(prior.alpha, self.shapes[1], free),
             prior.log_density(*at_mean),
         )
-        self.num_parameters = (counts.num_words + len(self.data.free)) * dim
+        self.free = self.data.alpha_prior.free
+        self.num_parameters = (counts.num_words + len(self.free)) * dim
 
     def function(self) -> Callable[[Float64], tuple[float, Float64]]:
         """Return the log posterior with its gradient, on scratch arrays of its own: one for each thread."""
@@ -179,13 +203,24 @@ class Target:
         rng.fill_normals(rng.make_key(seed, rng.START, chain=chain, sweep=2), 0, 0, theta)
         if around is None:
             return np.asarray(theta / np.sqrt(self.shapes[0][1]))
-        sides = np.concatenate([around[0].ravel(), around[1][self.data.free].ravel()])
+        sides = np.concatenate([around[0].ravel(), around[1][self.free].ravel()])
         return np.asarray(sides + JITTER * np.sqrt(np.mean(sides**2)) * theta)
 
     def unpack(self, theta: Float64, rho: Float32, alpha: Float32) -> None:
         """Write the rows of ``theta`` to ``rho`` and ``alpha``; anchors are left as they are."""
         rho[:] = theta[: rho.size].reshape(rho.shape)
-        alpha[self.data.free] = theta[rho.size :].reshape(-1, alpha.shape[1])
+        alpha[self.free] = theta[rho.size :].reshape(-1, alpha.shape[1])
+
+
+def _pull(prior: RowPrior, shape: tuple[int, int], free: npt.NDArray[np.bool_]) -> Pull:
+    empty = Coupling(np.zeros(shape[0] + 1, np.int64), np.zeros(0, np.int32), np.zeros(0))
+    return Pull(
+        np.flatnonzero(free),
+        ~free,
+        _table(prior.precision_rows(*shape), shape),
+        _table(prior.mean, shape),
+        empty if prior.neighbours is None else make_coupling(prior.neighbours),
+    )
 
 
 def _table(values: Float64, shape: tuple[int, int]) -> Float64:

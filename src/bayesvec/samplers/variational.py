@@ -98,6 +98,6 @@ def _random_place(counts: PairCounts, prior: Prior, dim: int, seed: int) -> tupl
         noise = np.empty(rows * dim)
         rng.fill_normals(key, side, 0, noise)
         precision = chosen.precision_rows(rows, dim)
-        mean = chosen.shift_rows(rows, dim) / precision
+        mean = chosen.mean_rows(rows, dim)
         sides.append(mean + START_SCALE * noise.reshape(rows, dim) / np.sqrt(precision))
     return sides[0], sides[1]

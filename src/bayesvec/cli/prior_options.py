@@ -1,0 +1,121 @@
+"""What `fit` can be told of the prior."""
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from bayesvec.errors import OptionError
+
+if TYPE_CHECKING:
+    from bayesvec.counts import PairCounts
+
+# What each prior takes, as its function calls it; the rest is refused.
+_TAKEN = {
+    "spherical": {"prior_precision": "precision"},
+    "grouped": {
+        "prior_precision": "precision",
+        "context_precision": "context_precision",
+        "group_precision": "group_precision",
+    },
+    "dynamic": {
+        "prior_precision": "precision",
+        "context_precision": "context_precision",
+        "drift_precision": "drift_precision",
+        "slice_order": "order",
+        "all_slices": "complete",
+    },
+}
+_PRECISIONS = ("prior_precision", "context_precision", "group_precision", "drift_precision")
+
+
+@dataclass(frozen=True)
+class PriorOptions:
+    """The options of the prior; None where one is not given."""
+
+    prior: Annotated[
+        str | None,
+        Option(help="spherical, or of counts with groups: grouped or dynamic [default: spherical]."),
+    ] = None
+    prior_precision: Annotated[
+        str | None, Option(help="Precision of the prior: a number, or learn (method gibbs) [default: 1.0].")
+    ] = None
+    context_precision: Annotated[
+        str | None,
+        Option(help="Of another prior than spherical: precision of the contexts, if not the same."),
+    ] = None
+    group_precision: Annotated[
+        str | None, Option(help="Of grouped: precision of groups around their shared vector, or learn.")
+    ] = None
+    drift_precision: Annotated[
+        str | None, Option(help="Of dynamic: precision of a step over one unit of time, or learn.")
+    ] = None
+    slice_order: Annotated[
+        str | None, Option(help="Of dynamic: the slices in order, such as early,middle,late.")
+    ] = None
+    all_slices: Annotated[
+        bool, Option("--all-slices", help="Of dynamic: a row for every word in every slice, absent or not.")
+    ] = False
+
+    def check(self, method: str) -> dict[str, Any]:
+        """Return the settings that do not need the counts; raise if an option is wrong for this prior."""
+        kind, given = self._kind_and_given()
+        if kind == "spherical":
+            return {"prior_precision": given["precision"]} if "precision" in given else {}
+        learned = [name for name in given if given[name] == "learn"]
+        if learned and method != "gibbs":
+            return {"prior_precision": "learn"}  # which is refused with its reason
+        return {}
+
+    def make(self, counts: "PairCounts", dim: int) -> dict[str, Any]:
+        """Return the settings of the prior for these counts."""
+        kind, given = self._kind_and_given()
+        if kind == "spherical":
+            return {"prior_precision": given["precision"]} if "precision" in given else {}
+        from bayesvec import priors
+
+        return {"prior": getattr(priors, kind)(counts, **given)}
+
+    def wanted(self, path: Path) -> dict[str, Any]:
+        """Return what a run that goes on must have."""
+        from bayesvec.draws import read_manifest
+
+        recipe = read_manifest(path)["settings"].get("prior_recipe", {})
+        kind, given = self._kind_and_given(recipe.get("kind", "spherical"))
+        if "order" in given:
+            given["slices"] = given.pop("order")
+        if kind != "spherical":
+            return {"prior_recipe": {"kind": kind, **given}}
+        wanted: dict[str, Any] = {"prior_precision": given["precision"]} if "precision" in given else {}
+        return wanted | ({"prior": None} if self.prior else {})
+
+    def _kind_and_given(self, there: str = "spherical") -> tuple[str, dict[str, Any]]:
+        """Return the kind of prior and its options, by the names of its function."""
+        kind = self.prior or there
+        if kind not in _TAKEN:
+            raise OptionError(f"prior is {kind!r}; it must be one of {', '.join(_TAKEN)}")
+        given = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "prior" or value is None or value is False:
+                continue
+            if field.name not in _TAKEN[kind]:
+                takers = [name for name, taken in _TAKEN.items() if field.name in taken]
+                option = f"--{field.name.replace('_', '-')}"
+                raise OptionError(f"{option} is for --prior {' or '.join(takers)}, and the prior is {kind}")
+            given[_TAKEN[kind][field.name]] = _read(field.name, value)
+        return kind, given
+
+
+def _read(name: str, value: Any) -> Any:
+    if name in _PRECISIONS:
+        from bayesvec.priors.scales import plain, precision_of
+
+        return plain(precision_of(value, name))
+    if name == "slice_order":
+        return [part.strip() for part in value.split(",")]
+    return value
+
+
+NO_PRIOR_OPTIONS = PriorOptions()

@@ -1,0 +1,148 @@
+r"""Precisions that are learned: parts of a prior, each times a scale with a Gamma distribution of its own.
+
+With :math:`P = \sum_j \tau_j S_j` and a determinant proportional to :math:`\prod_j \tau_j^{r_j}` on every axis
+(independent rows; walks and stars, whose steps are independent), a Gamma prior on :math:`\tau_j` is conjugate:
+
+.. math:: \tau_j \mid x \sim \mathrm{Gamma}\big(a_j + r_j K / 2,\ b_j + \tfrac12 \sum_k x_k^\top S_j x_k\big).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import OptionError
+from bayesvec.priors.coupling import Sparse
+
+Float64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A precision that is learned: it has a Gamma distribution and is drawn with the vectors.
+
+    Parameters
+    ----------
+    shape, rate : float
+        Of the Gamma distribution: its mean is shape / rate.
+    start : float, optional
+        Where the chains begin; without it at 1.
+    """
+
+    shape: float = 1.0
+    rate: float = 0.1
+    start: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("shape", "rate", "start"):
+            positive(f"the {name} of a learned precision", getattr(self, name))
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One part of a prior's precision, in units of its scale.
+
+    Attributes
+    ----------
+    name : str
+        What its scale is called.
+    scale : float
+        By which it is multiplied.
+    precision : ndarray, shape (1 or rows, 1 or K)
+        Its diagonal; zero where it has none.
+    coupling : sparse matrix or None
+        What it adds to every axis.
+    rank : int or None
+        The power of its scale in the determinant of an axis: how many steps between rows it governs. None of
+        a part without coupling, which governs the coordinates where its precision is not zero.
+    learned : Learned or None
+        The distribution of its scale, if that is learned.
+    """
+
+    name: str
+    scale: float
+    precision: Float64
+    coupling: Sparse | None
+    rank: int | None = None
+    learned: Learned | None = None
+
+    def at(self, scale: float) -> "Part":
+        """Return the part with another scale."""
+        return replace(self, scale=scale)
+
+    def coordinates(self, rows: int, dim: int) -> int:
+        """Return how many of the coordinates of (rows, dim) it governs."""
+        if self.rank is not None:
+            return self.rank * dim
+        return int(np.count_nonzero(np.broadcast_to(self.precision, (rows, dim))))
+
+    def square(self, gap: Float64) -> float:
+        """Return the sum over axes of gap^T S gap, for ``gap`` = x - mean (rows, K)."""
+        total = float(np.sum(self.precision * gap**2))
+        return total if self.coupling is None else total + float(np.sum(gap * (self.coupling @ gap)))
+
+    def form(self, x: Float64) -> Float64:
+        """Return x^T S x (K, K) of a part that is the same on every axis."""
+        product = self.precision[:, :1] * x
+        return np.asarray(x.T @ (product if self.coupling is None else product + self.coupling @ x))
+
+
+def make_part(
+    name: str,
+    scale: float | Learned,
+    precision: npt.ArrayLike,
+    *,
+    rank: int | None = None,
+    coupling: Sparse | None = None,
+) -> Part:
+    """Return a part whose scale is a number, or is learned."""
+    learned = scale if isinstance(scale, Learned) else None
+    value = scale.start if isinstance(scale, Learned) else float(scale)
+    return Part(name, value, np.array(precision, dtype=np.float64, ndmin=2), coupling, rank, learned)
+
+
+def total_precision(parts: Sequence[Part]) -> Float64:
+    """Return the sum of the parts' diagonals, each times its scale."""
+    total = parts[0].scale * parts[0].precision
+    for part in parts[1:]:
+        total = total + part.scale * part.precision
+    total.flags.writeable = False
+    return total
+
+
+def total_coupling(parts: Sequence[Part]) -> Sparse | None:
+    """Return the sum of the parts' couplings, each times its scale; None if there are none."""
+    found = [part.scale * part.coupling for part in parts if part.coupling is not None]
+    return sum(found[1:], found[0]) if found else None
+
+
+def precision_of(value: Any, name: str) -> float | Learned:
+    """Read a precision: a positive number, ``"learn"`` or a `Learned`."""
+    if isinstance(value, Learned):
+        return value
+    return Learned() if value == "learn" else positive(name, value, ", or learn")
+
+
+def plain(value: float | Learned) -> Any:
+    """Return a precision as a recipe holds it."""
+    if isinstance(value, Learned):
+        return (
+            "learn"
+            if value == Learned()
+            else {"shape": value.shape, "rate": value.rate, "start": value.start}
+        )
+    return value
+
+
+def positive(name: str, value: Any, more: str = "") -> float:
+    """Return ``value`` as a positive finite number, or raise."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not (number > 0.0 and math.isfinite(number)):
+        raise OptionError(f"{name} is {value}; it must be a positive number{more}")
+    return number

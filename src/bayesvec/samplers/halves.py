@@ -1,0 +1,108 @@
+"""One side of the data and its prior, laid out for the row update: what half of a sweep redraws.
+
+Rows that the prior couples are never redrawn together: they are coloured once, no two neighbours alike, and
+redrawn colour by colour, each given its neighbours as they then are.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.counts import Side
+from bayesvec.kernels.coupling import Coupling, couple_rows, make_coupling
+from bayesvec.kernels.rows import SEGMENT, RowSide, make_side
+from bayesvec.parallel import Threads
+from bayesvec.priors import RowPrior
+from bayesvec.priors.coupling import colours
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Colour:
+    """Rows that can be redrawn at once."""
+
+    rows: Int64  # rising
+    cost: Int64  # of redrawing each among the others
+    huge: Int64  # those whose pairs are shared between threads
+
+
+@dataclass(frozen=True, eq=False)
+class Half:
+    """One side of the problem: half of a sweep."""
+
+    purpose: int  # of its random numbers
+    names: tuple[str, ...]
+    side: RowSide  # its shift is that without neighbours
+    colours: tuple[Colour, ...]
+    coupling: Coupling | None
+
+    @property
+    def huge(self) -> Int64:
+        """All rows whose pairs are shared between threads."""
+        return np.concatenate([colour.huge for colour in self.colours])
+
+    @property
+    def cost(self) -> Int64:
+        """Cost of redrawing each row among the others."""
+        total = np.empty(len(self.names), dtype=np.int64)
+        for colour in self.colours:
+            total[colour.rows] = colour.cost
+        return total
+
+    def at(self, prior: RowPrior) -> "Half":
+        """Return it with the same prior at other scales."""
+        rows, dim = self.side.precision.shape
+        side = self.side._replace(
+            precision=np.array(prior.precision_rows(rows, dim)), shift=np.array(prior.shift_rows(rows, dim))
+        )
+        coupling = None if prior.neighbours is None else make_coupling(prior.neighbours)
+        return replace(self, side=side, coupling=coupling)
+
+    def coupled(self, x: Float32, share: float, threads: Threads) -> RowSide:
+        """Return the side with the shift of every row given the others as they are, C times ``share``."""
+        coupling, base = self.coupling, self.side.shift
+        if coupling is None:
+            return self.side
+        shift, order = np.empty_like(base), np.arange(len(x))
+        threads.run(
+            lambda first, last, _: couple_rows(first, last, order, coupling, share, x, base, shift),
+            threads.chunks(np.diff(coupling.indptr) + 1),
+        )
+        return self.side._replace(shift=shift)
+
+
+def make_half(
+    purpose: int, names: tuple[str, ...], pairs: Side, prior: RowPrior, dim: int, fixed: npt.NDArray[np.bool_]
+) -> Half:
+    """Lay out one side.
+
+    Parameters
+    ----------
+    purpose : int
+        Of its random numbers.
+    names : tuple of str
+        Names of its rows.
+    pairs : Side
+        Its data.
+    prior : RowPrior
+        Its prior.
+    dim : int
+        Number of axes, K.
+    fixed : ndarray of bool
+        Rows that stay as they are.
+    """
+    side = make_side(pairs, prior, dim, fixed)
+    sizes = np.diff(side.indptr)
+    huge = sizes > SEGMENT
+    # the factor of a row's precision takes as long as about K / 3 of its pairs
+    cost = np.where(huge, 0, sizes) + dim // 3 + 1
+    found = [
+        Colour(rows, cost[rows], rows[huge[rows] & ~fixed[rows]])
+        for rows in colours(prior.neighbours, len(fixed))
+    ]
+    coupling = None if prior.neighbours is None else make_coupling(prior.neighbours)
+    return Half(purpose, names, side, tuple(found), coupling)
