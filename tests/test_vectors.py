@@ -95,6 +95,8 @@ BAD = [
     (b"2 2\na 1 2\nb 3\n", "line 3: 'b 3' is not a word and 2 numbers"),
     (b"a 1 2\nb 3\n", "line 2: 'b 3' is not a word and 2 numbers"),
     (b"a 1 2\n\nb 3 4\n", "line 2: '' is not a word and 2 numbers"),
+    (b"a 1 2 3\nb 1  2\n", "line 2: the vector of 'b' has 2 numbers, and those before have 3"),
+    (b"a 1 2\n 3 4\n", "line 2: '3 4' is not a word and 2 numbers"),
     (b"a 1 2\nb 3 x\n", "line 2: the vector of 'b' holds what is no number"),
     (b"a 1 2\nb 3 nan\n", "line 2: the vector of 'b' holds a number that is not finite"),
     (b"a 1 2\nb 3 1e39\n", "line 2: the vector of 'b' holds a number that is not finite"),

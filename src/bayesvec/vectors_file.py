@@ -5,7 +5,7 @@ a word may hold spaces there (some of GloVe's do).
 """
 
 import codecs
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -15,7 +15,6 @@ from bayesvec.errors import InputError
 from bayesvec.spelling import unwritten
 
 Float32 = npt.NDArray[np.float32]
-Number = bytes | list[bytes]  # what holds a vector: its bytes, or its numbers as text
 
 _CHUNK = 1 << 18
 _LONGEST = 1 << 24  # bytes of a line or a word; what is longer is no file of vectors
@@ -24,7 +23,7 @@ _WINDOW = 1 << 12  # bytes by which text is told from binary
 
 class _Entry(NamedTuple):
     word: bytes
-    numbers: Number
+    numbers: bytes  # as text, or as little-endian float32
 
 
 class _Stream:
@@ -86,16 +85,20 @@ def read_file(name: str, stream: IO[bytes], words: Collection[str] | None) -> tu
     """Return the words of a file and their vectors, (word, K); with ``words``, of these only."""
     file = _Stream(name, stream)
     first, count, dim = _begin(file)
-    if count is None:
-        entries = _text_entries(file, first, dim, None)
-    elif _is_text(file.peek(_WINDOW + 32 * dim), count, dim):
-        first = file.next_line() or b""
-        if _dim_of(first) != dim:
-            raise file.error(f"{_shown(first)} is not a word and {dim} numbers, as the first line promises")
-        entries = _text_entries(file, first, dim, count)
-    else:
+    text = count is None or _is_text(file.peek(_WINDOW + 32 * dim), count, dim)
+    if not text:
+        assert count is not None
         entries = _binary_entries(file, dim, count)
-    return _gathered(file, entries, dim, None if words is None else set(words))
+    else:
+        if count is not None:
+            first = file.next_line() or b""
+            if _dim_of(first) != dim:
+                raise file.error(
+                    f"{_shown(first)} is not a word and {dim} numbers, as the first line promises"
+                )
+        entries = _text_entries(file, first, dim, count)
+    vector = _text_vector if text else _binary_vector
+    return _gathered(file, entries, vector, dim, None if words is None else set(words))
 
 
 def read_dim(name: str, stream: IO[bytes]) -> int:
@@ -120,7 +123,11 @@ def _begin(file: _Stream) -> tuple[bytes, int | None, int]:
 
 
 def _gathered(
-    file: _Stream, entries: Iterator[_Entry], dim: int, wanted: set[str] | None
+    file: _Stream,
+    entries: Iterator[_Entry],
+    vector: Callable[[_Stream, str, bytes, int], Float32],
+    dim: int,
+    wanted: set[str] | None,
 ) -> tuple[list[str], Float32]:
     """Return words and vectors; words are undone if every one in the file is as bayesvec writes it."""
     names: set[str] = set()
@@ -139,27 +146,30 @@ def _gathered(
         names.add(name)
         if wanted is None or name in wanted or undone in wanted:
             kept.append((name, name if undone is None else undone))
-            values += _vector(file, name, numbers).tobytes()
+            values += vector(file, name, numbers, dim).tobytes()
     chosen = [undone if ours else name for name, undone in kept]
     table = np.frombuffer(values, dtype=np.float32).reshape(-1, dim)
     rows = [row for row, word in enumerate(chosen) if wanted is None or word in wanted]
     return [chosen[row] for row in rows], table if len(rows) == len(table) else table[rows]
 
 
-def _vector(file: _Stream, word: str, numbers: Number) -> Float32:
-    if isinstance(numbers, bytes):
-        vector = np.frombuffer(numbers, "<f4").astype(np.float32)
-        unit = "vector"
-    else:
-        unit = "line"
-        try:
-            with np.errstate(over="ignore"):  # what is too large is refused below
-                vector = np.array(list(map(float, numbers)), dtype=np.float64).astype(np.float32)
-        except ValueError as error:
-            problem = f"the vector of {word!r} holds what is no number ({error})"
-            raise file.error(problem) from None
+def _text_vector(file: _Stream, word: str, numbers: bytes, dim: int) -> Float32:
+    try:
+        with np.errstate(over="ignore"):  # what is too large is refused below
+            vector = np.array(list(map(float, numbers.split())), dtype=np.float64).astype(np.float32)
+    except ValueError as error:
+        raise file.error(f"the vector of {word!r} holds what is no number ({error})") from None
+    if len(vector) != dim:
+        raise file.error(f"the vector of {word!r} has {len(vector)} numbers, and those before have {dim}")
     if not np.isfinite(vector).all():
-        raise file.error(f"the vector of {word!r} holds a number that is not finite (or not a float32)", unit)
+        raise file.error(f"the vector of {word!r} holds a number that is not finite (or not a float32)")
+    return vector
+
+
+def _binary_vector(file: _Stream, word: str, numbers: bytes, dim: int) -> Float32:
+    vector = np.frombuffer(numbers, "<f4").astype(np.float32)
+    if not np.isfinite(vector).all():
+        raise file.error(f"the vector of {word!r} holds a number that is not finite", "vector")
     return vector
 
 
@@ -170,14 +180,22 @@ def _text_entries(file: _Stream, line: bytes | None, dim: int, count: int | None
             break  # empty lines at the end
         if found == count:
             raise file.error(f"there are more vectors than the {count} that the first line promises")
-        word, *numbers = line.rsplit(None, dim) or [b""]
-        if len(numbers) != dim:
+        word = _word_of(line, dim)
+        if not word:
             raise file.error(f"{_shown(line)} is not a word and {dim} numbers, as the lines before")
-        yield _Entry(word, numbers)
+        yield _Entry(word, line[len(word) :])
         found += 1
         line = file.next_line()
     if count is not None and found < count:
         raise file.error(f"it ends after {found} of {count} vectors; it is cut off, fetch it again")
+
+
+def _word_of(line: bytes, dim: int) -> bytes:
+    """Return what stands before the last ``dim`` numbers of a line; nothing if there are fewer."""
+    if line.rstrip().count(b" ") == dim:
+        return line.partition(b" ")[0]  # the usual case, much faster
+    word, *numbers = line.rsplit(None, dim) or [b""]
+    return word if len(numbers) == dim else b""
 
 
 def _binary_entries(file: _Stream, dim: int, count: int) -> Iterator[_Entry]:
