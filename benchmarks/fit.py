@@ -8,11 +8,8 @@ Usage: python benchmarks/fit.py [--vocab 5000] [--dim 100] [--pairs 10000000] [-
 
 import argparse
 import multiprocessing
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -41,19 +38,7 @@ def fit(counts: Path, out: Path, dim: int, *, draws: int, warmup: int, init: str
     """Run `bayesvec fit`; return its time by the clock and on the processors, and its peak memory."""
     given = {"counts": counts, "out": out, "dim": dim, "draws": draws, "warmup": warmup, "init": init}
     options = [part for name, value in given.items() for part in (f"--{name}", str(value))]
-    began = time.perf_counter()
-    process = subprocess.Popen([*COMMAND, *options, "--force", "--quiet"])
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"bayesvec fit ended with status {process.returncode}")
-    per_unit = 1 if sys.platform == "darwin" else 1024
-    return {
-        "seconds": seconds,
-        "cpu": usage.ru_utime + usage.ru_stime,
-        "peak_mb": usage.ru_maxrss * per_unit / 1e6,
-    }
+    return report.measured([*COMMAND, *options, "--force", "--quiet"])
 
 
 def memory(folder: Path, vocab: int, dim: int, pairs: int, draws: int) -> dict[str, Any]:

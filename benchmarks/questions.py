@@ -8,11 +8,8 @@ Usage: python benchmarks/questions.py [--vocab 5000] [--dim 100] [--draws 1000] 
 """
 
 import argparse
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from statistics import median
 
@@ -59,23 +56,10 @@ def write_run(folder: Path, vocab: int, dim: int, draws: int, chains: int = 2) -
         record.commit(draws, {})
 
 
-def ask(*arguments: str) -> dict[str, float]:
-    """Run a command; return its time by the clock and its peak memory."""
-    began = time.perf_counter()
-    process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"bayesvec {arguments[0]} ended with status {process.returncode}")
-    per_unit = 1 if sys.platform == "darwin" else 1024
-    return {"seconds": seconds, "peak_mb": usage.ru_maxrss * per_unit / 1e6}
-
-
 def middle(repeat: int, *arguments: str) -> dict[str, float]:
     """Ask a few times, after once that is not counted."""
-    ask(*arguments)
-    runs = [ask(*arguments) for _ in range(repeat)]
+    report.measured([*COMMAND, *arguments])
+    runs = [report.measured([*COMMAND, *arguments]) for _ in range(repeat)]
     return {name: median(run[name] for run in runs) for name in runs[0]}
 
 

@@ -63,7 +63,9 @@ def autoregressive(phi, shape, seed):
     return noise
 
 
-def write_run(folder, rho, alpha, *, words=None, contexts=None, store="both", wanted=None, settings=None):
+def write_run(
+    folder, rho, alpha, *, words=None, contexts=None, groups=None, store="both", wanted=None, settings=None
+):
     """Write draws (chain, draw, row, K) as a run folder, and return its path."""
     from bayesvec.runs import recorder
 
@@ -88,7 +90,7 @@ def write_run(folder, rho, alpha, *, words=None, contexts=None, store="both", wa
     names = {
         "words": list(words or (f"w{i}" for i in range(num_words))),
         "contexts": list(contexts or (f"c{i}" for i in range(num_contexts))),
-        "groups": None,
+        "groups": groups,
     }
     recorder.create(folder, manifest, names)
     for chain in range(num_chains):

@@ -1,12 +1,11 @@
 """Every question on the command line: its answer, its JSON, and one line with status 2 for bad input."""
 
 import json
-import sys
 
 import pytest
 from run_tools import small_counts
 
-from bayesvec import cli, run
+from bayesvec import run
 from bayesvec.posterior import open_posterior
 
 WORDS = [f"w{i}" for i in range(12)]
@@ -26,17 +25,6 @@ def without_contexts(tmp_path_factory):
     settings = {"method": "fake", "init": "random", "draws": 25, "warmup": 10, "progress": False}
     run.fit(small_counts(), 3, out=out, store="rho", **settings)
     return out
-
-
-@pytest.fixture
-def bayesvec(monkeypatch, capsys):
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bayesvec", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return ended.value.code, *capsys.readouterr()
-
-    return call
 
 
 def test_estimates_are_printed_as_they_are_answered(bayesvec, fitted):

@@ -1,13 +1,12 @@
 """`bayesvec compare`, and the questions that concern more than one method."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
 from fake_draws import autoregressive, write_run
 
-from bayesvec import cli, counts_store, files
+from bayesvec import counts_store, files
 from bayesvec.comparison import compare
 from bayesvec.counts import from_pairs
 
@@ -29,18 +28,9 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def bayesvec(monkeypatch, capsys, folder):
-    """Run the command line in the folder of the runs; return status, standard output and error."""
+@pytest.fixture(autouse=True)
+def _in_the_folder_of_the_runs(monkeypatch, folder):
     monkeypatch.chdir(folder)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bayesvec", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return ended.value.code, *capsys.readouterr()
-
-    return call
 
 
 def test_compare(bayesvec):

@@ -1,11 +1,9 @@
-import sys
-
 import numpy as np
 import pytest
 from fake_draws import autoregressive, write_run
 from run_tools import fake_fit
 
-from bayesvec import cli, plots
+from bayesvec import plots
 from bayesvec.cli.pictures import KINDS
 from bayesvec.posterior import open_posterior
 
@@ -34,17 +32,12 @@ def counted(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def bayesvec(monkeypatch, capsys):
-    """Run the command line; return status, standard output and standard error."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bayesvec", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return ended.value.code, *capsys.readouterr()
-
-    return call
+@pytest.fixture(scope="module")
+def sliced(tmp_path_factory):
+    rho = autoregressive(0.1, (2, 50, 6, 3), 4)
+    names = [f"{word}@{party}" for party in "DR" for word in ("tax", "law", "war")]
+    folder = tmp_path_factory.mktemp("cli") / "parties"
+    return write_run(folder, rho, rho, words=names, groups=["D"] * 3 + ["R"] * 3)
 
 
 @pytest.fixture
@@ -63,6 +56,9 @@ CASES = {
     "neighbors": ("neighbors", "RUN", "king", "-n", "3", "--level", "0.5"),
     "projection": ("projection", "RUN", "[red]", "tax@D", "--axis", "king:queen"),
     "map": ("map", "RUN", "king", "queen", "naïve café", "--title", "A $ map"),
+    "trajectory": ("trajectory", "SLICED", "cosine(tax, law)", "cosine(tax, war)"),
+    "contrast": ("contrast", "SLICED", "cosine(tax, law)", "norm(tax)", "--between", "D,R"),
+    "drift": ("drift", "SLICED", "-n", "2", "--between", "R,D"),
     "uncertainty": ("uncertainty", "COUNTED", "w1"),
     "check": ("check", "RUN"),
     "trace": ("trace", "RUN", "cosine(king, queen)", "norm(king)"),
@@ -76,8 +72,8 @@ def test_every_kind_is_tried():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_picture_of_each_kind(bayesvec, run, free, counted, pictures, tmp_path, kind):
-    places = {"RUN": run, "FREE": free, "COUNTED": counted}
+def test_a_picture_of_each_kind(bayesvec, run, free, counted, sliced, pictures, tmp_path, kind):
+    places = {"RUN": run, "FREE": free, "COUNTED": counted, "SLICED": sliced}
     path = tmp_path / "figure.png"
     name, folder, *rest = (places.get(argument, argument) for argument in CASES[kind])
     assert bayesvec("plot", folder, name, *rest, "--out", path) == (0, "", "")
@@ -137,6 +133,10 @@ BAD = [
     (("trace", "RUN", "king"), "'king' is not a quantity"),
     (("trace", "RUN", "norm(king)", "--with", "FREE"), "--with goes with plot similarity, forest"),
     (("trace", "RUN", "norm(king)", "--at", "D"), "--at goes with plot similarity, neighbors"),
+    (("contrast", "RUN", "norm(king)"), "needs --between"),
+    (("contrast", "RUN", "norm(king)", "--between", "D"), "give two slices"),
+    (("check", "RUN", "--between", "D,R"), "--between goes with plot contrast and drift"),
+    (("drift", "RUN"), "has 0 slices"),
     (("projection", "RUN", "king"), "needs --axis"),
     (("projection", "RUN", "king", "--axis", "queen"), "one-sided"),
     (("projection", "RUN", "king", "--axis", "queen:quen"), "'quen' is not in the vocabulary"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from fake_draws import autoregressive, write_run
 
-from bayesvec import cli, counts, counts_store
+from bayesvec import counts, counts_store
 from bayesvec.posterior import open_posterior
 
 WORDS = ("king", "queen", "tax@D", "tax@R", "[red]", "naïve café")
@@ -25,19 +25,6 @@ def short(tmp_path_factory):
     rho = autoregressive(0.9, (2, 50, 6, 3), 3)
     folder = tmp_path_factory.mktemp("cli") / "a short run"
     return write_run(folder, rho, rho, words=WORDS, store="rho")
-
-
-@pytest.fixture
-def bayesvec(monkeypatch, capsys):
-    """Run the command line; return status, standard output and standard error."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bayesvec", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return ended.value.code, *capsys.readouterr()
-
-    return call
 
 
 def test_similarity(bayesvec, run):

@@ -1,15 +1,15 @@
 """Laplace: the covariance is the inverse Hessian of what is free, draws have it, and what is no mode is refused."""
 
 import json
-import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bayesvec as bv
-from bayesvec import cli, from_pairs, simulate
+from bayesvec import from_pairs, simulate
 from bayesvec.errors import NumericalError, OptionError, UnknownWordError
 from bayesvec.identify import Anchors, choose_anchors
 from bayesvec.model import Model
@@ -480,13 +480,8 @@ def test_words_of_a_run(mode_run):
     assert_allclose(ours.sum(), np.trace(result.covariance))
 
 
-def test_words_at_the_command_line(mode_run, monkeypatch, capsys, tmp_path):
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bayesvec", "laplace", mode_run.path, *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return ended.value.code, *capsys.readouterr()
-
+def test_words_at_the_command_line(mode_run, bayesvec, tmp_path):
+    call = partial(bayesvec, "laplace", mode_run.path)
     status, out, _ = call("--words", "w3,w9", "--quiet", "--out", tmp_path / "two.npz")
     assert status == 0
     assert out.startswith("cosine(w3, w9) = ")

@@ -18,12 +18,6 @@ matplotlib.use("Agg")
 WORDS = ("king", "queen", "$cash$", "_under", "עברית", "naïve café")
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    pyplot.close("all")
-
-
 @pytest.fixture
 def post():
     base = np.random.default_rng(0).normal(size=(6, 4)) + 0.5
