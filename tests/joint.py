@@ -102,11 +102,18 @@ def sum_of_squares(rho, alpha):
     return np.einsum("ikl,jkl->ij", *full)
 
 
-def joint_draws(counts, prior, dim, *, options=None, sweeps=25_000, spoil=None, seed=5):
+def vectors_only(state):
+    return statistics(state.rho.astype(np.float64), state.alpha.astype(np.float64))
+
+
+def joint_draws(
+    counts, prior, dim, *, options=None, sweeps=25_000, spoil=None, seed=5, watch=vectors_only, scales=None
+):
     """Alternate one sweep with fresh data given the parameters; return statistics with known prior means.
 
     If the sweep leaves the posterior invariant, the parameters keep their prior distribution (Geweke 2004).
-    ``spoil`` may change the problem that the sweep is given.
+    ``spoil`` may change the problem that the sweep is given; ``watch`` makes statistics of a state; ``scales``
+    are where learned ones begin.
     """
     problem = gibbs.prepare(counts, prior, dim, options=options)
     if spoil is not None:
@@ -119,6 +126,8 @@ def joint_draws(counts, prior, dim, *, options=None, sweeps=25_000, spoil=None, 
         rho=draw_prior(prior.rho, counts.num_words, dim, generator),
         alpha=draw_prior(prior.alpha, counts.num_contexts, dim, generator),
     )
+    if scales is not None:
+        state = state._replace(scales=np.array(scales))
     word = np.repeat(np.arange(counts.num_words), np.diff(counts.by_word.indptr))
     rows = []
     for number in range(sweeps):
@@ -126,6 +135,5 @@ def joint_draws(counts, prior, dim, *, options=None, sweeps=25_000, spoil=None, 
         n_pos = generator.binomial(problem.by_word.side.n, expit(eta))
         data = with_data(problem, counts, n_pos)
         state, _ = gibbs.sweep(data, state, seed=seed, chain=0, number=number, threads=ONE)
-        found = statistics(state.rho.astype(np.float64), state.alpha.astype(np.float64))
-        rows.append(np.concatenate([found, state.scales]))
+        rows.append(watch(state))
     return np.array(rows)

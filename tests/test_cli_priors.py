@@ -128,8 +128,59 @@ def test_going_on_with_another_prior_is_refused(command, speeches):
         assert message in err
 
 
+def test_graph(command, speeches):
+    speeches.with_name("links.tsv").write_text("tax\tstate\t2\nstate\ttax\npeople\tnobody\n")
+    given = (
+        speeches,
+        "--text-column",
+        "text",
+        "--prior",
+        "graph",
+        "--edges",
+        "links.tsv",
+        "--prior-strength",
+        3,
+    )
+    status, _, err = command("fit", *given, *SMALL[:-1])
+    assert status == 0
+    assert "1 of 2 links name a word that is not in the vocabulary" in err
+    recipe = open_draws("speeches.run").manifest["settings"]["prior_recipe"]
+    assert (recipe["kind"], recipe["strength"], recipe["links"]) == ("graph", 3.0, 1)
+    status, _, err = command("fit", *given, *SMALL, "--resume")
+    assert (status, err) == (0, "")
+
+
+def test_vectors(command, speeches):
+    speeches.with_name("glove.txt").write_text("tax 1.0 0.5\nstate -0.5 2.0\nother 1 1\n")
+    given = (speeches, "--text-column", "text", "--prior", "vectors", "--vectors", "glove.txt")
+    status, _, err = command("fit", *given, "--prior-strength", 1e6, *SMALL[:-1])
+    assert status == 0
+    assert "words have no vector in glove.txt; their mean is zero" in err
+    post = bv.open("speeches.run")
+    row = post.words.index("tax")
+    np.testing.assert_allclose(post.rho[:, :, row], np.broadcast_to([1.0, 0.5], (2, 6, 2)), atol=0.02)
+    status, _, err = command("fit", *given, *SMALL, "--dim", 3, "--out", "other")
+    assert status == 2
+    assert "rows of 3 axes" in err
+
+
+def test_informative(command, speeches):
+    speeches.with_name("axes.tsv").write_text("1\ttax\t+\n1\tpeople\t-\n")
+    given = (speeches, "--text-column", "text", "--prior", "informative", "--axis-words", "axes.tsv")
+    status, _, err = command("fit", *given, "--prior-strength", 1e6, *SMALL)
+    assert (status, err) == (0, "")
+    post = bv.open("speeches.run")
+    for word, end in (("tax", 1.0), ("people", -1.0)):  # not turned away from its axis
+        np.testing.assert_allclose(post.rho[:, :, post.words.index(word), 1], end, atol=0.02)
+
+
 BAD = [
-    (("--prior", "flat"), "prior is 'flat'; it must be one of spherical, grouped, dynamic"),
+    (("--prior", "flat"), "prior is 'flat'; it must be one of spherical, grouped, dynamic, graph"),
+    (("--prior", "graph"), "--prior graph needs a file: --edges"),
+    (("--prior", "vectors"), "--prior vectors needs a file: --vectors"),
+    (("--prior", "vectors", "--vectors", "none.txt"), "none.txt"),
+    (("--prior", "graph", "--edges", "none.tsv"), "cannot read none.tsv"),
+    (("--edges", "none.tsv"), "--edges is for --prior graph, and the prior is spherical"),
     (("--prior", "grouped", "--drift-precision", 3), "--drift-precision is for --prior dynamic"),
     (("--drift-precision", 3), "--drift-precision is for --prior dynamic, and the prior is spherical"),
     (("--prior", "dynamic", "--drift-precision", "x"), "drift_precision is x; it must be a positive number"),

@@ -7,6 +7,7 @@ import pytest
 from joint import expected_statistics, joint_draws, sparse_counts
 
 from bayesvec import priors
+from bayesvec.counts import from_pairs
 from bayesvec.counts_rows import with_rows
 from bayesvec.kernels.rows import SEGMENT
 from bayesvec.model import Model
@@ -14,6 +15,7 @@ from bayesvec.parallel import Threads
 from bayesvec.priors import Prior, RowPrior
 from bayesvec.samplers import gibbs
 from bayesvec.samplers.halves import Colour
+from bayesvec.vectors import Vectors
 from evidence import agrees
 
 DIM = 2
@@ -42,7 +44,32 @@ def cycle_problem():
     return counts, Prior(rho, RowPrior([[1.0], [2.0], [1.0], [3.0]], coupling=coupling[::-1, ::-1]))
 
 
-PROBLEMS = {"dynamic": dynamic_problem, "grouped": grouped_problem, "cycle": cycle_problem}
+def graph_problem():
+    counts = sparse_counts(["a", "b", "c", "d"], contexts=3)
+    links = [("a", "b"), ("b", "c", 2.0), ("a", "c"), ("c", "d"), ("c0", "c2")]
+    return counts, priors.graph(counts, links, precision=1.2, strength=1.5, contexts=True)
+
+
+def vectors_problem():
+    counts = sparse_counts(["a", "b", "c", "d"], contexts=3)
+    vectors = Vectors(("d", "a", "z"), np.array([[0.5, -1.0], [1.0, 0.25], [3.0, 3.0]]), "elsewhere")
+    return counts, priors.from_vectors(counts, vectors, strength=4.0, precision=1.5)
+
+
+def informative_problem():
+    counts = sparse_counts(["a", "b", "c", "d"], contexts=3)
+    return counts, priors.informative(counts, DIM, {1: (["a"], ["d"])}, strength=20.0, precision=1.5)
+
+
+PROBLEMS = {
+    "dynamic": dynamic_problem,
+    "grouped": grouped_problem,
+    "cycle": cycle_problem,
+    "graph": graph_problem,
+    "vectors": vectors_problem,
+    "informative": informative_problem,
+}
+COUPLED = ("dynamic", "grouped", "cycle", "graph")
 
 
 def joint_agrees(counts, prior, **given):
@@ -77,7 +104,7 @@ def stale_neighbours(problem):
     return replace(problem, by_word=replace(half, colours=(Colour(rows, np.ones_like(rows), rows[:0]),)))
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", COUPLED)
 @pytest.mark.parametrize("bug", [forgotten_neighbour, stale_neighbours])
 def test_joint_distribution_sees_planted_bugs(name, bug):
     assert not joint_agrees(*PROBLEMS[name](), spoil=bug, sweeps=4000)
@@ -126,8 +153,6 @@ def test_the_same_on_any_number_of_threads(make, learn):
 def huge_slices(contexts=SEGMENT + 100):
     generator = np.random.default_rng(2)
     word, context = np.repeat(np.arange(3), contexts), np.tile(np.arange(contexts), 3)
-    from bayesvec.counts import from_pairs
-
     return from_pairs(
         word,
         context,
@@ -159,5 +184,7 @@ def test_log_posterior_is_that_of_the_model(name):
 
 
 def test_orbit_is_on_where_the_symmetry_is():
-    for name, expected in (("dynamic", True), ("grouped", True), ("cycle", False)):
+    with_symmetry = {"dynamic", "grouped", "graph"}
+    for name in PROBLEMS:
+        expected = name in with_symmetry
         assert gibbs.prepare(*PROBLEMS[name](), DIM).orbit is expected

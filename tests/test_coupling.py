@@ -10,10 +10,11 @@ from scipy.stats import multivariate_normal
 from bayesvec import priors
 from bayesvec.counts_rows import with_rows, word_of_rows
 from bayesvec.errors import InputError, OptionError
-from bayesvec.priors import Learned, RowPrior
+from bayesvec.priors import Learned, Prior, RowPrior
 from bayesvec.priors.arrays import from_arrays, to_arrays
 from bayesvec.priors.coupling import colours
 from bayesvec.priors.slices import slice_times
+from bayesvec.vectors import Vectors
 
 ROWS, DIM = 5, 3
 
@@ -269,3 +270,98 @@ def test_small_slices_are_named():
     assert not any("few samples" in note for note in priors.dynamic(counts).notes)
     few = priors.dynamic(sparse_counts(["a@1", "a@2"], groups=["1", "2"], most=9)).notes
     assert any(note.startswith("2 of 2 slices have few samples") for note in few)
+
+
+def test_a_graph_is_its_laplacian():
+    counts = sparse_counts(["a", "b", "c", "d"])
+    prior = priors.graph(
+        counts, [("a", "b", 2.0), ("c", "b"), ("b", "a", 0.5), ("a", "z")], precision=3.0, strength=5.0
+    )
+    weight = np.zeros((4, 4))
+    weight[0, 1] = weight[1, 0] = 2.0  # the larger of the two
+    weight[1, 2] = weight[2, 1] = 1.0
+    expected = 3.0 * np.eye(4) + 5.0 * (np.diag(weight.sum(1)) - weight)
+    assert_allclose(np.linalg.inv(covariance(prior.rho, 4, 1)[0]), expected, atol=1e-9)
+    assert prior.alpha.coupling is None
+    assert prior.notes == ("1 of 3 links name a word that is not in the vocabulary; left out",)
+    learned = priors.graph(counts, [("a", "b")], precision=Learned(start=4.0), strength=2.0)
+    matrix = np.linalg.inv(covariance(learned.rho.at([8.0]), 4, 1)[0])
+    assert_allclose(matrix[0, :2], [8.0 + 4.0, -4.0])  # links go with it
+
+
+def test_a_graph_from_networkx_and_of_groups(tmp_path):
+    import networkx
+
+    drawn = networkx.Graph([("a", "b", {"weight": 2.0}), ("b", "c")])
+    (tmp_path / "links.tsv").write_text("b\ta\t2\n\nb\tc\n")
+    counts = sparse_counts(["a@1", "b@1", "b@2", "c@2"], groups=["1", "1", "2", "2"])
+    one, other = (priors.graph(counts, edges) for edges in (drawn, tmp_path / "links.tsv"))
+    assert_allclose(one.rho.coupling.toarray(), other.rho.coupling.toarray())
+    assert set(zip(*one.rho.neighbours.nonzero(), strict=True)) == {(0, 1), (1, 0), (2, 3), (3, 2)}
+
+
+BAD_EDGES = [
+    ("a\tb\tx\n", "line 1"),
+    ("a\tb\n\na\n", "line 3"),
+    ("a\tb\t-1\n", "positive weight"),
+    ("x\ty\n", "no link"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_EDGES)
+def test_links_that_are_refused(tmp_path, text, message):
+    (tmp_path / "links.tsv").write_text(text)
+    with pytest.raises((InputError, OptionError), match=message):
+        priors.graph(sparse_counts(["a", "b"]), tmp_path / "links.tsv")
+    for bad in ([("a", "b", 0.0)], ["ab"], [("a", "b", 1.0, 2.0)]):
+        with pytest.raises(InputError, match="link"):
+            priors.graph(sparse_counts(["a", "b"]), bad)
+
+
+def test_vectors_as_the_mean():
+    counts = sparse_counts(["a@1", "b@1", "a@2"], groups=["1", "1", "2"])
+    vectors = Vectors(("a", "z"), np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), "here")
+    prior = priors.from_vectors(counts, vectors, strength=7.0, scale=0.5, precision=2.0)
+    assert_allclose(prior.rho.mean, [[0.5, 1.0, 1.5], [0.0, 0.0, 0.0], [0.5, 1.0, 1.5]])
+    assert_allclose(prior.rho.precision, [[7.0], [2.0], [7.0]])
+    assert prior.notes == ("1 of 2 words have no vector in here; their mean is zero",)
+    assert prior.free_axes(3) == ()
+    with pytest.raises(InputError, match="none of the 2 words"):
+        priors.from_vectors(counts, Vectors(("x",), np.ones((1, 3)), "here"))
+    with pytest.raises(OptionError, match="for 3 rows of 4 axes"):
+        prior.rho.shift_rows(3, 4)
+
+
+def test_words_pinned_to_axes(tmp_path):
+    counts = sparse_counts(["a", "b", "c"])
+    prior = priors.informative(counts, 4, {2: (["a"], ["c", "x"])}, strength=50.0, size=2.0, precision=3.0)
+    expected = np.zeros((3, 4))
+    expected[0, 2], expected[2, 2] = 2.0, -2.0
+    assert_array_equal(prior.rho.mean, expected)
+    assert_array_equal(prior.rho.precision, np.where(expected != 0.0, 50.0, 3.0))
+    assert prior.notes == ("1 words of the axes are not in the vocabulary: x",)
+    assert [axes.tolist() for axes in prior.free_axes(4)] == [[0, 1, 3]]
+    (tmp_path / "axes.tsv").write_text("2\ta\t+\n2\tc\t-\n2\tx\t-\n")
+    kept = priors.informative(counts, 4, tmp_path / "axes.tsv", strength=50.0, size=2.0, precision=3.0)
+    assert_array_equal(kept.rho.mean, expected)
+    assert dict(kept.recipe) == dict(prior.recipe)
+    for axes, message in (
+        ({4: (["a"], [])}, "axis is 4"),
+        ({0: (["a"], ["a"])}, "'a' is at both ends of axis 0"),
+        ({0: (["x"], [])}, "none of the axes' words is in the vocabulary, such as 'x'"),
+        ({}, "names no axis"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            priors.informative(counts, 4, axes)
+    (tmp_path / "axes.tsv").write_text("2\ta\n")
+    with pytest.raises(InputError, match="line 1"):
+        priors.informative(counts, 4, tmp_path / "axes.tsv")
+
+
+def test_axes_that_may_be_turned():
+    assert priors.spherical(1.0).free_axes(3) is None
+    one = Prior(RowPrior([[1.0, 2.0, 1.0]]), RowPrior(1.0))
+    assert [axes.tolist() for axes in one.free_axes(3)] == [[0, 2], [1]]
+    other = Prior(RowPrior([[1.0, 2.0, 1.0]]), RowPrior(1.0, [[0.0, 0.0, 1.0]]))
+    assert [axes.tolist() for axes in other.free_axes(3)] == [[0], [1]]
+    assert Prior(RowPrior(1.0), RowPrior(1.0, 0.5)).free_axes(2) == ()

@@ -68,6 +68,23 @@ def test_fewer_rows_than_axes():
     np.testing.assert_allclose(aligned[0] @ aligned[1].T, rho @ alpha.T, atol=1e-10)
 
 
+def test_axes_that_the_prior_tells_apart_are_not_turned():
+    rho, alpha = embedding(dim=5)
+    axes = (np.array([1, 3]), np.array([4]))  # 0 and 2 stay as they are
+    free = np.eye(5)
+    free[np.ix_([1, 3], [1, 3])] = rotation(2)
+    free[4, 4] = -1.0
+    reference = settle_reference([(rho, alpha), (rho @ free, alpha @ free)], axes=axes)
+    np.testing.assert_allclose(reference.rho[:, [0, 2]], rho[:, [0, 2]])
+    np.testing.assert_allclose(reference.rho @ reference.alpha.T, rho @ alpha.T, atol=1e-12)
+    for sides in ((rho, alpha), (rho @ free, alpha @ free)):
+        aligned = align(*sides, reference, axes)
+        np.testing.assert_allclose(aligned[0], reference.rho, atol=1e-12)
+        np.testing.assert_allclose(aligned[1], reference.alpha, atol=1e-12)
+    kept = align(rho, alpha, reference, ())
+    np.testing.assert_array_equal(kept[0], rho)
+
+
 def test_alignment_keeps_float32():
     rho, alpha = (side.astype(np.float32) for side in embedding())
     aligned = align(rho, alpha, settle_reference([(rho, alpha)]))

@@ -1,7 +1,8 @@
 r"""Identification: which of the many equivalent embeddings a draw is stored as.
 
 The likelihood sees only the products :math:`\rho_w^\top \alpha_v`; a spherical prior leaves the rotations.
-Either every draw is turned to one reference after it was drawn freely (``procrustes``), or K context rows
+Either every draw is turned to one reference after it was drawn freely (``procrustes``; under a prior that tells
+some axes from others, as far as it leaves rotations free), or K context rows
 stay fixed at their MAP values (``fixed``, the paper's section 2), or nothing is done (``none``).
 """
 
@@ -16,6 +17,7 @@ from bayesvec.errors import OptionError
 Identification = Literal["procrustes", "fixed", "none"]
 AnchorChoice = Literal["qr", "last", "first", "random"]
 Array = npt.NDArray[np.floating]
+Axes = Sequence[npt.NDArray[np.int64]] | None
 
 # Rows that span fewer than K directions cannot hold an embedding; below this share of the largest singular
 # value a direction counts as missing.
@@ -47,13 +49,30 @@ def turn(rho: Array, alpha: Array, reference: Reference) -> npt.NDArray[np.float
     return rotation
 
 
-def align(rho: Array, alpha: Array, reference: Reference) -> tuple[Array, Array]:
-    """Turn both sides by the one orthogonal matrix that brings them closest to the reference."""
-    rotation = turn(rho, alpha, reference).astype(rho.dtype)
-    return rho @ rotation, alpha @ rotation
+def align(rho: Array, alpha: Array, reference: Reference, axes: Axes = None) -> tuple[Array, Array]:
+    """Turn both sides by the one orthogonal matrix that brings them closest to the reference.
+
+    Parameters
+    ----------
+    rho, alpha : ndarray
+        The two sides.
+    reference : Reference
+        What to turn them to.
+    axes : sequence of ndarray, optional
+        Sets of axes that may be turned among themselves; other axes stay. All together if not given.
+    """
+    if axes is None:
+        rotation = turn(rho, alpha, reference).astype(rho.dtype)
+        return rho @ rotation, alpha @ rotation
+    turned = rho.copy(), alpha.copy()
+    for some in axes:
+        part = Reference(reference.rho[:, some], reference.alpha[:, some])
+        for out, side in zip(turned, align(rho[:, some], alpha[:, some], part), strict=True):
+            out[:, some] = side
+    return turned
 
 
-def settle_reference(states: Sequence[tuple[Array, Array]], rounds: int = 3) -> Reference:
+def settle_reference(states: Sequence[tuple[Array, Array]], rounds: int = 3, axes: Axes = None) -> Reference:
     """Return the mean of a few draws after turning them to each other, its axes sorted by size.
 
     Parameters
@@ -62,6 +81,8 @@ def settle_reference(states: Sequence[tuple[Array, Array]], rounds: int = 3) -> 
         Late warm-up states of one chain, the last one first used as the reference.
     rounds : int, optional
         How often all are turned to their mean.
+    axes : sequence of ndarray, optional
+        As in `align`.
     """
     if not states:
         raise ValueError("settle_reference needs at least one state")
@@ -69,10 +90,17 @@ def settle_reference(states: Sequence[tuple[Array, Array]], rounds: int = 3) -> 
     for _ in range(rounds):
         total = [np.zeros_like(side) for side in reference]
         for rho, alpha in states:
-            for sum_, side in zip(total, align(rho, alpha, reference), strict=True):
+            for sum_, side in zip(total, align(rho, alpha, reference, axes), strict=True):
                 sum_ += side
         reference = Reference(*(sum_ / len(states) for sum_ in total))
-    return _principal(reference)
+    if axes is None:
+        return _principal(reference)
+    for some in axes:
+        for out, side in zip(
+            reference, _principal(Reference(*(side[:, some] for side in reference))), strict=True
+        ):
+            out[:, some] = side
+    return reference
 
 
 def _principal(reference: Reference) -> Reference:

@@ -26,8 +26,27 @@ _TAKEN = {
         "slice_order": "order",
         "all_slices": "complete",
     },
+    "graph": {
+        "prior_precision": "precision",
+        "context_precision": "context_precision",
+        "prior_strength": "strength",
+        "edges": "edges",
+    },
+    "vectors": {
+        "prior_precision": "precision",
+        "context_precision": "context_precision",
+        "prior_strength": "strength",
+        "vectors": "vectors",
+    },
+    "informative": {
+        "prior_precision": "precision",
+        "context_precision": "context_precision",
+        "prior_strength": "strength",
+        "axis_words": "axis_words",
+    },
 }
-_PRECISIONS = ("prior_precision", "context_precision", "group_precision", "drift_precision")
+_NEEDED = {"graph": "edges", "vectors": "vectors", "informative": "axis_words"}
+_PRECISIONS = ("prior_precision", "context_precision", "group_precision", "drift_precision", "prior_strength")
 
 
 @dataclass(frozen=True)
@@ -36,7 +55,10 @@ class PriorOptions:
 
     prior: Annotated[
         str | None,
-        Option(help="spherical, or of counts with groups: grouped or dynamic [default: spherical]."),
+        Option(
+            help="spherical, graph, vectors or informative; of counts with groups: grouped or dynamic "
+            "[default: spherical]."
+        ),
     ] = None
     prior_precision: Annotated[
         str | None, Option(help="Precision of the prior: a number, or learn (method gibbs) [default: 1.0].")
@@ -58,11 +80,30 @@ class PriorOptions:
         bool, Option("--all-slices", help="Of dynamic: a row for every word in every slice, absent or not.")
     ] = False
 
+    prior_strength: Annotated[
+        str | None,
+        Option(
+            help="Of graph, vectors and informative: precision of links, around vectors, of pinned words."
+        ),
+    ] = None
+    edges: Annotated[
+        Path | None, Option(help="Of graph: file with two words and perhaps a weight a line, tabs between.")
+    ] = None
+    vectors: Annotated[
+        Path | None, Option(help="Of vectors: pretrained vectors, such as glove.txt, of --dim axes.")
+    ] = None
+    axis_words: Annotated[
+        Path | None, Option(help="Of informative: file with an axis (from 0), a word and + or - a line.")
+    ] = None
+
     def check(self, method: str) -> dict[str, Any]:
         """Return the settings that do not need the counts; raise if an option is wrong for this prior."""
         kind, given = self._kind_and_given()
         if kind == "spherical":
             return {"prior_precision": given["precision"]} if "precision" in given else {}
+        needed = _NEEDED.get(kind)
+        if needed is not None and needed not in given:
+            raise OptionError(f"--prior {kind} needs a file: --{needed.replace('_', '-')}")
         learned = [name for name in given if given[name] == "learn"]
         if learned and method != "gibbs":
             return {"prior_precision": "learn"}  # which is refused with its reason
@@ -75,7 +116,10 @@ class PriorOptions:
             return {"prior_precision": given["precision"]} if "precision" in given else {}
         from bayesvec import priors
 
-        return {"prior": getattr(priors, kind)(counts, **given)}
+        if kind == "vectors":
+            return {"prior": priors.from_vectors(counts, **given)}
+        more = {"dim": dim} if kind == "informative" else {}
+        return {"prior": getattr(priors, kind)(counts, **more, **given)}
 
     def wanted(self, path: Path) -> dict[str, Any]:
         """Return what a run that goes on must have."""
@@ -85,6 +129,7 @@ class PriorOptions:
         kind, given = self._kind_and_given(recipe.get("kind", "spherical"))
         if "order" in given:
             given["slices"] = given.pop("order")
+        given.pop("axis_words", None)  # kept as the words themselves
         if kind != "spherical":
             return {"prior_recipe": {"kind": kind, **given}}
         wanted: dict[str, Any] = {"prior_precision": given["precision"]} if "precision" in given else {}
@@ -115,7 +160,7 @@ def _read(name: str, value: Any) -> Any:
         return plain(precision_of(value, name))
     if name == "slice_order":
         return [part.strip() for part in value.split(",")]
-    return value
+    return str(value) if isinstance(value, Path) else value
 
 
 NO_PRIOR_OPTIONS = PriorOptions()

@@ -19,7 +19,12 @@ def spherical(precision: float | str | Learned) -> Prior:
         raise OptionError(
             f"the prior precision has shape {np.shape(precision)}; a spherical prior takes one number"  # type: ignore[arg-type]
         )
-    if isinstance(precision, Learned) or precision == "learn":
-        part = make_part("precision", precision_of(precision, "the prior precision"), 1.0)
-        return Prior(RowPrior.of_parts([part]), RowPrior.of_parts([part]))
-    return Prior(RowPrior(precision), RowPrior(precision))
+    value = precision_of(precision, "the prior precision")
+    return Prior(independent(value), independent(value))
+
+
+def independent(precision: float | Learned) -> RowPrior:
+    """Return the prior of one side under which every coordinate has mean 0 and the same ``precision``."""
+    if isinstance(precision, Learned):
+        return RowPrior.of_parts([make_part("precision", precision, 1.0)])
+    return RowPrior(precision)

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from bayesvec.errors import OptionError
 from bayesvec.priors.coupling import Sparse, check_coupling, factorise, log_determinant, off_diagonal
-from bayesvec.priors.scales import Part, total_coupling, total_precision
+from bayesvec.priors.scales import Part, total_coupling, total_neighbours, total_precision
 
 Float64 = npt.NDArray[np.float64]
 
@@ -103,6 +103,8 @@ class RowPrior:
     @cached_property
     def neighbours(self) -> Sparse | None:
         """The coupling between different rows: zero on the diagonal; None if no rows are coupled."""
+        if self._origin is not None:
+            return total_neighbours(self.parts)
         return None if self.coupling is None else off_diagonal(self.coupling)
 
     def precision_rows(self, rows: int, dim: int) -> Float64:
@@ -221,6 +223,24 @@ class Prior:
     def is_isotropic(self) -> bool:
         """Whether rotating rho and alpha together leaves the prior as it is."""
         return self.rho.is_isotropic and self.alpha.is_isotropic
+
+    def free_axes(self, dim: int) -> tuple[npt.NDArray[np.int64], ...] | None:
+        """Return the sets of axes between which the prior leaves rotations free; None if all are one set.
+
+        Parameters
+        ----------
+        dim : int
+            Number of axes, K.
+        """
+        if self.is_isotropic:
+            return None
+        sets: dict[bytes, list[int]] = {}
+        for axis in range(dim):
+            tables = ((side.precision, side.mean) for side in (self.rho, self.alpha))
+            columns = [table[:, min(axis, table.shape[1] - 1)] for pair in tables for table in pair]
+            if not np.any(columns[1]) and not np.any(columns[3]):
+                sets.setdefault(columns[0].tobytes() + columns[2].tobytes(), []).append(axis)
+        return tuple(np.array(axes) for axes in sets.values())
 
     @property
     def scale_names(self) -> tuple[str, ...]:

@@ -9,13 +9,14 @@ With :math:`P = \sum_j \tau_j S_j` and a determinant proportional to :math:`\pro
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesvec.errors import OptionError
-from bayesvec.priors.coupling import Sparse
+from bayesvec.priors.coupling import Sparse, off_diagonal
 
 Float64 = npt.NDArray[np.float64]
 
@@ -71,7 +72,14 @@ class Part:
 
     def at(self, scale: float) -> "Part":
         """Return the part with another scale."""
-        return replace(self, scale=scale)
+        other = replace(self, scale=scale)
+        vars(other)["neighbours"] = self.neighbours  # found once for all scales
+        return other
+
+    @cached_property
+    def neighbours(self) -> Sparse | None:
+        """Its coupling between different rows."""
+        return None if self.coupling is None else off_diagonal(self.coupling)
 
     def coordinates(self, rows: int, dim: int) -> int:
         """Return how many of the coordinates of (rows, dim) it governs."""
@@ -119,11 +127,24 @@ def total_coupling(parts: Sequence[Part]) -> Sparse | None:
     return sum(found[1:], found[0]) if found else None
 
 
+def total_neighbours(parts: Sequence[Part]) -> Sparse | None:
+    """Return the same without the diagonal."""
+    found = [part.scale * part.neighbours for part in parts if part.neighbours is not None]
+    return sum(found[1:], found[0]) if found else None
+
+
 def precision_of(value: Any, name: str) -> float | Learned:
     """Read a precision: a positive number, ``"learn"`` or a `Learned`."""
     if isinstance(value, Learned):
         return value
     return Learned() if value == "learn" else positive(name, value, ", or learn")
+
+
+def precisions_of(precision: Any, context_precision: Any) -> dict[str, float | Learned]:
+    """Read the precisions of words and of contexts, which are the same if the second is not given."""
+    own = precision_of(precision, "precision")
+    other = own if context_precision is None else precision_of(context_precision, "context_precision")
+    return {"precision": own, "context_precision": other}
 
 
 def plain(value: float | Learned) -> Any:

@@ -22,8 +22,9 @@ from bayesvec.counts import PairCounts
 from bayesvec.counts_rows import word_of_rows
 from bayesvec.errors import OptionError
 from bayesvec.priors.coupling import Sparse
+from bayesvec.priors.plain import independent
 from bayesvec.priors.rows import Prior, RowPrior
-from bayesvec.priors.scales import Learned, Part, make_part, plain, precision_of
+from bayesvec.priors.scales import Learned, Part, make_part, plain, precision_of, precisions_of
 
 Float64 = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
@@ -82,7 +83,7 @@ def grouped(
     rays = Steps(np.array([place[word] for word in words]), np.arange(len(words)), np.ones(len(words)))
     root = np.zeros((len(words) + len(names), 1))
     root[len(words) :] = 1.0
-    given = _precisions(precision, context_precision) | {
+    given = precisions_of(precision, context_precision) | {
         "group_precision": precision_of(group_precision, "group_precision")
     }
     alone = sum(size == 1 for size in _sizes(words).values())
@@ -90,7 +91,9 @@ def grouped(
     recipe = {"kind": "grouped", **_plain(given), "slices": list(groups), "shared": shared}
     parts = _parts(root, rays, given["precision"], given["group_precision"], "group_precision")
     added = tuple((f"{word}@{shared}", shared) for word in names)
-    return Prior(RowPrior.of_parts(parts), _contexts(given["context_precision"]), recipe, added, tuple(notes))
+    return Prior(
+        RowPrior.of_parts(parts), independent(given["context_precision"]), recipe, added, tuple(notes)
+    )
 
 
 def dynamic(
@@ -131,7 +134,7 @@ def dynamic(
     absent = [(word, group) for word in names for group in slices if (word, group) not in known]
     rows = [*here, *absent] if complete else here
     first, walk = _walks(rows, {word: i for i, word in enumerate(names)}, times)
-    given = _precisions(precision, context_precision) | {
+    given = precisions_of(precision, context_precision) | {
         "drift_precision": precision_of(drift_precision, "drift_precision")
     }
     missing = len({word for word, _ in absent})
@@ -149,7 +152,9 @@ def dynamic(
     }
     parts = _parts(first, walk, given["precision"], given["drift_precision"], "drift_precision")
     added = tuple((f"{word}@{group}", group) for word, group in absent) if complete else ()
-    return Prior(RowPrior.of_parts(parts), _contexts(given["context_precision"]), recipe, added, tuple(notes))
+    return Prior(
+        RowPrior.of_parts(parts), independent(given["context_precision"]), recipe, added, tuple(notes)
+    )
 
 
 def slice_times(
@@ -281,16 +286,6 @@ def _words_and_groups(counts: PairCounts, kind: str) -> tuple[tuple[str, ...], t
     if len(groups) < 2:
         raise OptionError(f"there is one group, {groups[0]!r}; the {kind} prior needs two or more")
     return word_of_rows(counts), groups
-
-
-def _precisions(precision: Any, context_precision: Any) -> dict[str, float | Learned]:
-    own = precision_of(precision, "precision")
-    other = own if context_precision is None else precision_of(context_precision, "context_precision")
-    return {"precision": own, "context_precision": other}
-
-
-def _contexts(precision: float | Learned) -> RowPrior:
-    return RowPrior.of_parts([make_part("precision", precision, 1.0)])
 
 
 def _plain(given: Mapping[str, float | Learned]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ class Work:
         self.stop = threading.Event()
         prior = load_prior(run)
         self.scale_names = prior.scale_names
+        self.axes = prior.free_axes(self.settings.dim)
         self.begin = find_begin(run, counts, prior, threads=threads, show=show)
         anchors = None
         if self.settings.identify == "fixed":
@@ -116,7 +117,7 @@ class Work:
         """Return what is stored of a state."""
         rho, alpha = state.rho, state.alpha
         if self.reference is not None:
-            rho, alpha = align(rho, alpha, self.reference)
+            rho, alpha = align(rho, alpha, self.reference, self.axes)
         cosine = folder.cosines(rho, *self.monitored)
         stats = {"lp" if name == "log_posterior" else name: value for name, value in info._asdict().items()}
         scales = dict(zip(self.scale_names, getattr(state, "scales", ()), strict=True))
@@ -137,7 +138,7 @@ class Work:
     def _settle_reference(self, state: Any) -> None:
         late = [self.run.state_file(f"late-{sweep}") for sweep in self._late_sweeps(state)]
         states = [(kept["rho"], kept["alpha"]) for kept in map(files.read_arrays, late)]
-        reference = settle_reference(states or [(state.rho, state.alpha)])
+        reference = settle_reference(states or [(state.rho, state.alpha)], axes=self.axes)
         files.write(self.run.state_file("reference"), files.array_parts(reference._asdict()))
         self._take_reference()
 

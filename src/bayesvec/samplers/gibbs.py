@@ -8,6 +8,7 @@ is here to reproduce it.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -79,7 +80,12 @@ class Problem:
     by_context: Half
     tables: Tables
     orbit: bool
-    log_prior_at_zero: float
+
+    @cached_property
+    def log_prior_at_zero(self) -> float:
+        """Log density of the prior where all vectors are zero, and of the scales that are learned."""
+        zeros = (np.zeros(half.side.shift.shape) for half in (self.by_word, self.by_context))
+        return self.prior.log_density(*zeros) + log_hyperprior(self.prior)
 
 
 def prepare(
@@ -110,7 +116,6 @@ def prepare(
     if anchors is not None:
         anchored[anchors.rows] = True
     free = np.zeros(counts.num_words, dtype=bool)
-    zeros = np.zeros((counts.num_words, dim)), np.zeros((counts.num_contexts, dim))
     return Problem(
         dim=dim,
         prior=prior,
@@ -120,7 +125,6 @@ def prepare(
         by_context=make_half(rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, anchored),
         tables=load_tables(),
         orbit=options.orbit and not options.restart and anchors is None and prior.is_isotropic,
-        log_prior_at_zero=prior.log_density(*zeros),
     )
 
 
@@ -178,14 +182,8 @@ def _at(problem: Problem, scales: npt.NDArray[np.float64]) -> Problem:
     if not len(scales):
         return problem
     prior = problem.prior.at(scales)
-    zeros = (np.zeros(half.side.shift.shape) for half in (problem.by_word, problem.by_context))
-    return replace(
-        problem,
-        prior=prior,
-        by_word=problem.by_word.at(prior.rho),
-        by_context=problem.by_context.at(prior.alpha),
-        log_prior_at_zero=prior.log_density(*zeros) + log_hyperprior(prior),
-    )
+    by_word, by_context = problem.by_word.at(prior.rho), problem.by_context.at(prior.alpha)
+    return replace(problem, prior=prior, by_word=by_word, by_context=by_context)
 
 
 def _moved(problem: Problem, state: State, key: rng.Key) -> State:

@@ -59,8 +59,9 @@ class Half:
         side = self.side._replace(
             precision=np.array(prior.precision_rows(rows, dim)), shift=np.array(prior.shift_rows(rows, dim))
         )
-        coupling = None if prior.neighbours is None else make_coupling(prior.neighbours)
-        return replace(self, side=side, coupling=coupling)
+        if self.coupling is None or prior.neighbours is None:
+            return replace(self, side=side)
+        return replace(self, side=side, coupling=self.coupling._replace(weight=prior.neighbours.data))
 
     def coupled(self, x: Float32, share: float, threads: Threads) -> RowSide:
         """Return the side with the shift of every row given the others as they are, C times ``share``."""
