@@ -7,7 +7,7 @@ after warm-up; the time of warm-up is told beside it. The prior precision is K.
 Stan's is optional: it runs where pystan is installed (pip install pystan 'setuptools<81'; it needs a C++
 compiler). As it may not go with the other packages, another interpreter that has it can be named.
 
-Usage: python benchmarks/ess.py [--quick] [--only gibbs,nuts,stan] [--stan-python PATH]
+Usage: python benchmarks/ess.py [--quick] [--only gibbs,nuts,stan] [--setting 1] [--stan-python PATH]
 """
 
 import argparse
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from report import write
+from report import read, write
 from threadpoolctl import threadpool_limits
 
 from bayesvec.calibration import COSINE, choose_functionals
@@ -230,6 +230,9 @@ def main():
     )
     parser.add_argument("--quick", action="store_true", help="one tiny setting, to see that it runs")
     parser.add_argument("--only", default="gibbs,nuts,stan", help="methods, separated by commas")
+    parser.add_argument(
+        "--setting", type=int, choices=(1, 2, 3), help="this world alone; the record keeps the others"
+    )
     parser.add_argument("--stan-python", help="an interpreter that has pystan")
     options = parser.parse_args()
     python = stan_python(options.stan_python)
@@ -238,15 +241,17 @@ def main():
     if "stan" in wanted and python is None:
         print("Stan is left out: pystan is not installed (pip install pystan 'setuptools<81')")
         wanted.remove("stan")
+    name = "ess-quick" if options.quick else "ess"
     results = []
-    for setting in QUICK if options.quick else SETTINGS:
+    chosen = QUICK if options.quick else SETTINGS
+    for setting in chosen if options.setting is None else chosen[options.setting - 1 : options.setting]:
         counts, _ = simulate(setting.vocab, setting.dim, pairs=setting.pairs, zipf=setting.zipf, seed=0)
         print(f"{setting}: {counts.num_pairs:,} distinct pairs")
         compile_all(setting)
         row = {"setting": str(setting), "distinct_pairs": counts.num_pairs}
-        for name in wanted:
-            row[name] = found = measure(*methods[name](setting, counts))
-            print(f"  {name:6s} {in_words(found)}")
+        for method in wanted:
+            row[method] = found = measure(*methods[method](setting, counts))
+            print(f"  {method:6s} {in_words(found)}", flush=True)
         for other in ("nuts", "stan"):
             if "gibbs" in row and other in row:
                 ratios = {
@@ -259,7 +264,10 @@ def main():
                     f"  Gibbs over {other}, worst: " + ", ".join(f"{k} {v:.1f}x" for k, v in ratios.items())
                 )
         results.append(row)
-    write("ess-quick" if options.quick else "ess", results)
+    if options.setting is not None:
+        new = {row["setting"]: row for row in results}
+        results = [new.get(row["setting"], row) for row in read(name)]
+    write(name, results)
 
 
 def compile_all(setting):

@@ -28,6 +28,11 @@ def write(name, results):
     )
 
 
+def read(name):
+    """Return the results that results/NAME.json holds."""
+    return json.loads((RESULTS / f"{name}.json").read_text())["results"]
+
+
 def measured(command):
     """Run a command to its end; return its time by the clock and on the processors, and its peak memory."""
     began = time.perf_counter()
