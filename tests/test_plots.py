@@ -135,6 +135,7 @@ def test_a_forest_shows_the_interval_even_where_the_mean_is_outside():
 def test_one_point_has_no_interval_in_a_forest():
     ax = drawn(plots.plot_forest([Estimate([[0.3]], "x"), Estimate([[0.4]], "y")]))
     assert ax.collections[0].get_segments() == []
+    assert ax.get_xlabel() == "value"
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), [0.3, 0.4])
 
 
@@ -354,6 +355,7 @@ def test_a_map_of_one_point_has_no_clouds():
     assert len(ax.lines) == 6
     assert not ax.patches
     assert not ax.collections
+    assert "ellipses" not in ax.get_xlabel()
 
 
 def test_maps_that_mean_nothing(post):

@@ -19,6 +19,7 @@ from bayesvec.cli import (  # noqa: F401
     laplace,
     plot,
     questions,
+    report,
     reproduce,
     simulate,
     split,

@@ -64,7 +64,8 @@ def plot_forest(
         ax,
         names,
         series,
-        xlabel=f"{xlabel or scale_of(first).name}, {100 * level:g}% interval",
+        xlabel=xlabel or scale_of(first).name,
+        level=level,
         ylabel=ylabel,
     )
     return ax
@@ -103,8 +104,8 @@ def plot_projection(
     names = [every[i] for i in order]
     series = {name: _intervals([each[i] for i in order], level) for name, each in runs.items()}
     ax = forest_axes(ax, names, len(runs), more=0.4)
-    xlabel = f"position on the axis (cosine), {100 * level:g}% interval"
-    draw_forest(ax, names, series, xlabel=xlabel, ylabel="word", gap=2.0)  # the poles stand in the gap
+    xlabel = "position on the axis (cosine)"
+    draw_forest(ax, names, series, xlabel=xlabel, ylabel="word", level=level, gap=2.0)  # the poles stand in the gap
     ax.axvline(0.0, color="0.5", linewidth=0.8, zorder=0)
     poles = [_pole([pair[side] for pair in axis]) for side in (0, 1)]
     family = fonts_for(poles)
@@ -137,8 +138,14 @@ def plot_neighbors(
     """
     ax = forest_axes(ax, neighbors["word"], 1)
     mean, low, high = (np.array(neighbors[name], dtype=np.float64) for name in ("mean", "low", "high"))
-    xlabel = "cosine similarity" + ("" if level is None else f", {100 * level:g}% interval")
-    draw_forest(ax, neighbors["word"], {"": (mean, low, high)}, xlabel=xlabel, ylabel="neighbour")
+    draw_forest(
+        ax,
+        neighbors["word"],
+        {"": (mean, low, high)},
+        xlabel="cosine similarity",
+        ylabel="neighbour",
+        level=level,
+    )
     beside = ax.get_yaxis_transform()
     if not np.isnan(neighbors["probability"]).all():  # one point has none
         for place, probability in enumerate(neighbors["probability"]):
@@ -154,6 +161,7 @@ def draw_forest(
     *,
     xlabel: str,
     ylabel: str,
+    level: float | None = None,
     gap: float = 0.5,
 ) -> None:
     """Draw each series with its own colour and marker, side by side within the line of a quantity."""
@@ -167,7 +175,8 @@ def draw_forest(
         ax.plot(mean, places + shift, label=safe(run), **marks)
     ax.set_yticks(places, [safe(name) for name in names], fontfamily=fonts_for(names))
     ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.set_xlabel(xlabel)
+    told = any(not np.isnan(low).all() for _, low, _ in series.values())
+    ax.set_xlabel(f"{xlabel}, {100 * level:g}% interval" if told and level is not None else xlabel)
     ax.set_ylabel(ylabel)
     ax.grid(axis="x", alpha=0.3)
     ax.tick_params(axis="y", length=0)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _DISTANCES = (6.0, 14.0, 24.0, 36.0, 50.0)  # points, from the nearest that does
 _DIRECTIONS = 16
+_MARK = 4.0  # points from the middle of a marker to its edge
 _APART = 1.0  # pixels between two labels at the least
 
 Box = tuple[float, float, float, float]  # left, bottom, right, top, in pixels
@@ -61,7 +62,8 @@ def place_labels(
         sizes = [_size(label) for label in labels]
     pixels = np.asarray(ax.transData.transform(points))
     edges = ax.get_window_extent()
-    taken: list[Box] = [(x - 3, y - 3, x + 3, y + 3) for x, y in pixels]
+    reach = _MARK * figure.dpi / 72
+    taken: list[Box] = [(x - reach, y - reach, x + reach, y + reach) for x, y in pixels]
     for label, point, size in zip(labels, pixels, sizes, strict=True):
         shift, box = _best(point, size, taken, (edges.x0, edges.y0, edges.x1, edges.y1), figure.dpi / 72)
         label.set_position((shift[0] * 72 / figure.dpi, shift[1] * 72 / figure.dpi))

@@ -118,7 +118,8 @@ def plot_map(
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.08)
     first, second = (f"{100 * share:.0f}% of the variance of the means" for share in projection.share)
-    ax.set_xlabel(f"first axis ({first}; ellipses: {100 * level:g}%)")
+    clouds = f"; ellipses: {100 * level:g}%" if len(cloud) > 2 else ""
+    ax.set_xlabel(f"first axis ({first}{clouds})")
     ax.set_ylabel(f"second axis ({second})")
     tidy(ax)
     place_labels(ax, means, words)

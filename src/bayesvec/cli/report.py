@@ -1,0 +1,48 @@
+"""`bayesvec report`: a page about a run."""
+
+from pathlib import Path
+
+import typer
+
+from bayesvec.cli.answers import JSON, LEVEL, RUN, print_json
+from bayesvec.cli.app import app
+
+
+@app.command()
+def report(
+    run: Path = RUN,
+    words: str = typer.Option(
+        "", help="Words to tell of, with commas between [default: some frequent ones]."
+    ),
+    axis: str = typer.Option("", help="Place the words on an axis of pairs, such as he:she,man:woman."),
+    n: int = typer.Option(10, "-n", help="How many neighbours of each word."),
+    level: float = LEVEL,
+    out: Path | None = typer.Option(
+        None, "--out", help="The page to write [default: the run's name with .report.html]."
+    ),
+    as_json: bool = JSON,
+    quiet: bool = typer.Option(False, "--quiet", help="Show no progress and print no summary."),
+) -> None:
+    """Write a report on a run, one HTML page with its figures; with --json print what it tells instead."""
+    from bayesvec.posterior import open_posterior
+    from bayesvec.questions.terms import read_axis, split_words
+
+    chosen = split_words(words) if words else None
+    poles = read_axis(axis) if axis else None
+    posterior = open_posterior(run)
+    if as_json and out is None:
+        from bayesvec.report.content import gather
+
+        print_json(gather(posterior, words=chosen, axis=poles, n=n, level=level).to_dict())
+        return
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from bayesvec.report.writing import write_report
+
+    place = Path(f"{run.absolute().name.removesuffix('.run')}.report.html") if out is None else out
+    content = write_report(posterior, place, words=chosen, axis=poles, n=n, level=level, progress=not quiet)
+    if as_json:
+        print_json(content.to_dict())
+    elif not quiet:
+        typer.echo(f"{place}: {content.check.verdict}")

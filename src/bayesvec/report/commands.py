@@ -1,0 +1,146 @@
+"""The commands that make a run again: every setting that decides the counts and the draws is spelled out."""
+
+import inspect
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+# Of the recipe's options, those that `bayesvec count` takes under the same name, and always tells.
+_ALWAYS = ("vocab", "min_count", "window", "negatives", "seed")
+_MOST_FILES = 20  # that are named one by one
+_PARTS = {2: ("train", "test"), 3: ("train", "validation", "test")}
+
+
+class Step(NamedTuple):
+    """One step on the way to a run: a command, or in words what no command can say."""
+
+    text: str
+    is_command: bool = True
+
+
+def steps(manifest: Mapping[str, Any], out: str) -> list[Step]:
+    """Return the commands that make the counts of a run, and then its draws.
+
+    Parameters
+    ----------
+    manifest : Mapping
+        The run's.
+    out : str
+        Its folder.
+    """
+    recipe = manifest.get("counts", {}).get("recipe", {})
+    counts, made = _count_steps(recipe)
+    return [*made, *_fit_steps(manifest, counts, out)]
+
+
+def _count_steps(recipe: Mapping[str, Any]) -> tuple[str, list[Step]]:
+    """Return where the counts lie, and the steps that put them there."""
+    maker = recipe.get("made_by")
+    if recipe.get("dataset"):
+        said = f"the counts are a dataset of bayesvec.datasets, saved: {_in_words(recipe)}"
+        counts, before = "COUNTS", [Step(said, False)]
+    elif maker in ("count", "count_baskets") and recipe.get("inputs"):
+        counts, before = "text.counts", list(_count_steps_of_text(recipe))
+    elif maker == "simulate":
+        counts, before = "world.counts", [_simulate_command(recipe)]
+    elif maker == "from_table" and recipe.get("input") and not recipe.get("group"):
+        counts, before = str(recipe["input"]), []
+    else:
+        how = f" ({maker})" if maker else ""
+        said = f"COUNTS stands for the folder of the counts, which were made in Python{how}"
+        counts, before = "COUNTS", [Step(said, False)]
+    if split := recipe.get("split"):
+        names = _PARTS.get(len(split["fractions"])) or tuple(map(str, range(len(split["fractions"]))))
+        fractions = ",".join(f"{share:g}" for share in split["fractions"])
+        options = ["--by", split["by"], "--fractions", fractions, "--seed", str(split["seed"])]
+        before.append(Step(_join("split", counts, *options, "--out", "parts")))
+        counts = f"parts/{names[split['part']]}"
+    return counts, before
+
+
+def _count_steps_of_text(recipe: Mapping[str, Any]) -> Iterator[Step]:
+    from bayesvec.text import counting
+
+    of_baskets = recipe["made_by"] == "count_baskets"
+    usual = inspect.signature(counting.count_baskets if of_baskets else counting.count).parameters
+    options = recipe["options"]
+    left_out = {"vocab", "min_count"} if options.get("vocabulary") else set()
+    left_out |= set() if options.get("stopwords") else {"stopwords_action"}
+    words = ["--baskets"] if of_baskets else []
+    for name, value in options.items():
+        if name not in usual or name in left_out or value is None:
+            continue
+        if name == "lowercase":
+            words.append("--lowercase" if value else "--keep-case")
+        elif isinstance(value, Mapping):  # a list of words
+            if not value.get("file"):
+                yield Step(f"{name.upper()} stands for a file with the {value['words']} words given", False)
+            words += [_flag(name), value.get("file") or name.upper()]
+        elif value != usual[name].default or name in _ALWAYS:
+            words += [_flag(name), _text(value)]
+    files = [each["name"] for each in recipe["inputs"]]
+    if len(files) > _MOST_FILES:
+        yield Step(f"TEXT stands for the {len(files)} files from {files[0]} to {files[-1]}", False)
+        files = ["TEXT"]
+    yield Step(_join("count", *files, *words, "--out", "text.counts"))
+
+
+def _simulate_command(recipe: Mapping[str, Any]) -> Step:
+    words = []
+    for name in ("vocab", "dim", "pairs", "contexts", "epsilon", "a", "b", "seed"):
+        if recipe.get(name) is not None:
+            words += [_flag(name), _text(recipe[name])]
+    words += [_flag(name) for name in ("zipf", "exclude_diagonal") if recipe.get(name)]
+    return Step(_join("simulate", *words, "--out", "world.counts"))
+
+
+def _fit_steps(manifest: Mapping[str, Any], counts: str, out: str) -> Iterator[Step]:
+    settings = manifest["settings"]
+    words = ["--counts", counts]
+    for name in ("dim", "method", "chains", "draws", "warmup", "thin", "prior_precision", "identify"):
+        if settings.get(name) is not None:
+            words += [_flag(name), _text(settings[name])]
+    if settings.get("identify") == "fixed" and settings.get("anchors") is not None:
+        anchors = settings["anchors"]
+        words += ["--anchors", anchors if isinstance(anchors, str) else ",".join(map(str, anchors))]
+    for name in ("init", "store", "seed"):
+        value = settings.get(name)
+        if name == "init" and value not in (None, "map", "random"):
+            said = f"VECTORS stands for the file of vectors that the chains began at ({value})"
+            yield Step(said, False)
+            value = "VECTORS"
+        words += [] if value is None else [_flag(name), _text(value)]
+    words += _method_options(settings)
+    if settings.get("prior_precision") is None:
+        said = f"the prior was given in Python (prior=..., fingerprint {settings.get('prior')}), not by an option"
+        yield Step(said, False)
+    yield Step(_join("fit", *words, "--out", out))
+
+
+def _method_options(settings: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in settings.get("options", {}).items():
+        if name == "inner_steps":
+            yield from ("--inner-steps", str(value))
+        elif name in ("restart", "orbit"):
+            yield f"--{name}" if value else f"--no-{name}"
+        elif value is not None:
+            yield from ("--option", f"{name}={_text(value)}")
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _text(value: Any) -> str:
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _in_words(recipe: Mapping[str, Any]) -> str:
+    """Return what a recipe says of a dataset."""
+    return ", ".join(
+        f"{name} {value}" for name, value in recipe.items() if isinstance(value, str | int | float)
+    )
+
+
+def _join(*words: str) -> str:
+    return shlex.join(["bayesvec", *words])

@@ -1,0 +1,94 @@
+"""What a report says of the data: the sizes of the text, how it was counted, the most frequent words."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from bayesvec.counts import PairCounts
+
+Int64 = npt.NDArray[np.int64]
+
+
+def facts(counts: "PairCounts") -> dict[str, str]:
+    """Return what is known of the corpus and of its counting, each as a few words, by its name."""
+    recipe, options = counts.recipe, counts.recipe.get("options", {})
+    told = {"source": _source(recipe)}
+    told |= {name: f"{recipe[name]:,}" for name in ("documents", "tokens") if name in recipe}
+    told["vocabulary"] = _vocabulary(counts)
+    if recipe.get("groups"):
+        told["groups"] = ", ".join(map(str, recipe["groups"][:20])) + (
+            f", … ({len(recipe['groups'])})" if len(recipe["groups"]) > 20 else ""
+        )
+    if window := options.get("window"):
+        over = "words of the vocabulary" if options.get("window_over") == "vocabulary" else "positions"
+        told["window"] = f"{window} {over} to each side"
+    elif recipe.get("made_by") == "count_baskets":
+        told["window"] = "the whole basket"
+    if (negatives := options.get("negatives")) is not None:
+        power = options.get("negative_power", 1.0)
+        drawn = "frequency" if power == 1.0 else f"frequency to the power {power:g}"
+        told["negatives"] = f"{negatives} for each positive sample, by {drawn}, seed {options.get('seed')}"
+    told |= _details(options)
+    told["pairs"] = f"{counts.num_pairs:,} different ones of a word and a context"
+    total = f"{counts.num_observations:,}"
+    told["samples"] = f"{total}: {counts.num_positives:,} positive, {counts.num_negatives:,} negative"
+    if split := recipe.get("split"):
+        shares = ", ".join(f"{share:g}" for share in split["fractions"])
+        told["part"] = f"{split['part'] + 1} of a split by {split['by']} ({shares}; seed {split['seed']})"
+    told["fingerprint"] = counts.fingerprint
+    return told
+
+
+def word_frequency(counts: "PairCounts") -> tuple[str, tuple[str, ...], Int64]:
+    """Return what was counted, the words, and how often each occurs.
+
+    Occurrences in the text where the counts still know it; else the positive samples of each row.
+    """
+    if counts.source is not None:
+        return "occurrences", counts.contexts, np.asarray(counts.source.frequency)
+    total = np.concatenate([[0], np.cumsum(counts.by_word.n_pos, dtype=np.int64)])
+    return "positive samples", counts.words, np.diff(total[counts.by_word.indptr])
+
+
+def _source(recipe: Mapping[str, Any]) -> str:
+    names = [each["name"] for each in recipe.get("inputs", ())]
+    names += [str(recipe["input"])] if recipe.get("input") else []
+    if recipe.get("dataset"):
+        return f"the dataset {recipe['dataset']}"
+    if names:
+        return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more files" if len(names) > 3 else "")
+    if recipe.get("made_by") == "simulate":
+        return f"simulated from vectors of {recipe['dim']} dimensions (seed {recipe['seed']})"
+    maker = recipe.get("made_by")
+    return f"made in Python by {maker}" if maker else "made in Python"
+
+
+def _vocabulary(counts: "PairCounts") -> str:
+    recipe = counts.recipe
+    size = f"{counts.num_words:,} words"
+    if counts.words != counts.contexts:
+        size += f" and {counts.num_contexts:,} contexts"
+    if recipe.get("tokens"):
+        size += f", {recipe['tokens_in_vocabulary'] / recipe['tokens']:.1%} of the tokens"
+    if recipe.get("word_types"):
+        size += f" (of {recipe['word_types']:,} words in the text)"
+    return size
+
+
+def _details(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the choices that change what a word is, where they were made."""
+    told = {}
+    if "tokenizer" in options:
+        case = "lower-cased" if options.get("lowercase") else "case kept"
+        told["tokens are"] = f"{options['tokenizer']}, {case}"
+        if options.get("stem"):
+            told["tokens are"] += f", stemmed ({options['stem']})"
+    if isinstance(stopwords := options.get("stopwords"), Mapping):
+        done = "dropped" if options.get("stopwords_action") == "drop" else "kept unstemmed"
+        told["stopwords"] = f"{stopwords['words']:,}, {done}"
+    if options.get("subsample"):
+        told["subsampling"] = f"threshold {options['subsample']:g}"
+    return told

@@ -1,0 +1,66 @@
+"""Figures as SVG that stands in the page itself: no files beside it, and words stay words."""
+
+import io
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING, Any
+
+from bayesvec.plots.style import boxes_allowed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+_RASTER_DPI = 160  # of the parts that are pictures, such as clouds of draws
+
+
+def inline_svg(ax: "Axes | list[Axes]", name: str, description: str) -> str:
+    """Return the figure of ``ax`` as an ``<svg>`` element, and close it.
+
+    Parameters
+    ----------
+    ax : Axes, or list of Axes
+        Axes of the figure.
+    name : str
+        Name of the figure, unlike that of any other on the page: it begins all of the figure's ids.
+    description : str
+        What it shows, for those who cannot see it.
+    """
+    from matplotlib import pyplot, rc_context
+
+    first: Any = ax[0] if isinstance(ax, list) else ax
+    figure = first.get_figure(root=True)
+    written = io.StringIO()
+    try:
+        # Text stays text: the reader's own fonts write it, so letters that are missing here may be there.
+        with boxes_allowed(), rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+            figure.savefig(
+                written, format="svg", dpi=_RASTER_DPI, bbox_inches="tight", metadata={"Date": None}
+            )
+    finally:
+        pyplot.close(figure)
+    return _fit_for_page(written.getvalue(), name, description)
+
+
+def _fit_for_page(text: str, name: str, description: str) -> str:
+    """Make ids unlike those of other figures, and take out what would reach beyond the figure."""
+    root = ET.fromstring(text)
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
+                parent.remove(child)  # a style would be that of the whole page
+    for element in root.iter():
+        for key, value in element.attrib.items():
+            if key == "id":
+                element.set(key, f"{name}-{value}")
+            elif key == f"{{{_LINK}}}href" and value.startswith("#"):
+                element.set(key, f"#{name}-{value[1:]}")
+            elif "url(#" in value:
+                element.set(key, value.replace("url(#", f"url(#{name}-"))
+    root.attrib.pop("height", None)  # the page gives the width, and the height follows
+    width = root.attrib.pop("width", "").removesuffix("pt")
+    root.set("style", f"max-width:{float(width or 460) / 72:.2f}in;stroke-linejoin:round;stroke-linecap:butt")
+    root.set("role", "img")
+    root.set("aria-label", description)
+    ET.register_namespace("", _SVG)
+    ET.register_namespace("xlink", _LINK)
+    return ET.tostring(root, encoding="unicode")

@@ -1,0 +1,95 @@
+"""The report as a file."""
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bayesvec import files
+from bayesvec.errors import OptionError
+from bayesvec.estimate import LEVEL
+from bayesvec.progress import progress as show_progress
+from bayesvec.questions.terms import quoted
+from bayesvec.report.choice import HOW_MANY
+from bayesvec.report.content import Content, gather
+from bayesvec.report.page import page
+
+if TYPE_CHECKING:
+    from bayesvec.posterior import Posterior
+
+
+def write_report(
+    posterior: "Posterior",
+    out: str | os.PathLike[str],
+    *,
+    words: Sequence[str] | None = None,
+    axis: Sequence[tuple[str, str]] | None = None,
+    n: int = 10,
+    level: float = LEVEL,
+    progress: bool = False,
+) -> Content:
+    """Write a report on a run: one HTML page, without anything beside it or from the network.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        The run.
+    out : path
+        The page to write; one that is there is replaced.
+    words : sequence of str, optional
+        The words to tell of; some frequent ones if not given.
+    axis : sequence of (str, str), optional
+        Pairs of words that make an axis to place the words on.
+    n : int, optional
+        How many neighbours of each word.
+    level : float, optional
+        Probability of the intervals.
+    progress : bool, optional
+        Show how far the work is.
+
+    Returns
+    -------
+    Content
+        What the page tells.
+    """
+    final = Path(out)
+    check_place(final)
+    made_by = command(posterior.path, final, words=words, axis=axis, n=n, level=level)
+    total = 2 + (HOW_MANY if words is None else len(words))
+    with show_progress("reading the run", total, enabled=progress) as advance:
+        content = gather(posterior, words=words, axis=axis, n=n, level=level, advance=advance)
+        text = page(content, made_by)
+    try:
+        files.write(final, [text.encode("utf-8")])
+    except OSError as error:
+        raise OptionError(f"cannot write {final}: {error.strerror}; choose another place") from None
+    return content
+
+
+def check_place(out: Path) -> None:
+    """Refuse a place that cannot be written before the work is done."""
+    if out.is_dir():
+        raise OptionError(f"{out} is a folder; name the page to write, such as report.html")
+    if not out.absolute().parent.is_dir():
+        raise OptionError(f"cannot write {out}: its folder is not there; make it, or choose another place")
+
+
+def command(
+    run: str,
+    out: Path,
+    *,
+    words: Sequence[str] | None,
+    axis: Sequence[tuple[str, str]] | None,
+    n: int,
+    level: float,
+) -> str:
+    """Return the command that writes the report."""
+    arguments = [str(run)]
+    if words is not None:
+        arguments += ["--words", ",".join(map(quoted, words))]
+    if axis is not None:
+        arguments += ["--axis", ",".join(f"{quoted(one)}:{quoted(other)}" for one, other in axis)]
+    return shlex.join(
+        ["bayesvec", "report", *arguments, "-n", str(n), "--level", f"{level:g}", "--out", str(out)]
+    )
