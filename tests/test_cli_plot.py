@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from fake_draws import autoregressive, write_run
+from matplotlib import pyplot
 from run_tools import fake_fit
 
 from bayesvec import plots
@@ -40,6 +41,18 @@ def sliced(tmp_path_factory):
     return write_run(folder, rho, rho, words=names, groups=["D"] * 3 + ["R"] * 3)
 
 
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture
+def places(run, free, counted, sliced):
+    """The runs by the names that stand for them below."""
+    return {"RUN": run, "FREE": free, "COUNTED": counted, "SLICED": sliced}
+
+
 @pytest.fixture
 def pictures(monkeypatch):
     """The axes of each picture that is saved."""
@@ -72,8 +85,7 @@ def test_every_kind_is_tried():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_picture_of_each_kind(bayesvec, run, free, counted, sliced, pictures, tmp_path, kind):
-    places = {"RUN": run, "FREE": free, "COUNTED": counted, "SLICED": sliced}
+def test_a_picture_of_each_kind(bayesvec, places, pictures, tmp_path, kind):
     path = tmp_path / "figure.png"
     name, folder, *rest = (places.get(argument, argument) for argument in CASES[kind])
     assert bayesvec("plot", folder, name, *rest, "--out", path) == (0, "", "")
@@ -148,6 +160,7 @@ BAD = [
     (("rings", "RUN", "kin", "--with", "FREE"), "'king'"),
     (("uncertainty", "COUNTED", "w99"), "'w99' is not in the vocabulary"),
     (("uncertainty", "COUNTED", "-n", "-1"), "n is -1"),
+    (("trajectory", "RUN", "norm(king)"), "has 0 slices"),
     (("forest", "NOWHERE", "norm(king)"), "is not a run folder"),
     (("similarity", "RUN", "king", "queen", "--out", "x.gif"), ".png, .pdf or .svg"),
     (("similarity", "RUN", "king", "queen", "--out", "NOWHERE/x.png"), "cannot write"),
@@ -155,10 +168,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), BAD, ids=[" ".join(arguments) for arguments, _ in BAD])
-def test_bad_input_is_one_line_and_status_two(
-    bayesvec, run, free, counted, tmp_path, monkeypatch, arguments, message
-):
-    places = {"RUN": run, "FREE": free, "COUNTED": counted}
+def test_bad_input_is_one_line_and_status_two(bayesvec, places, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     kind, folder, *rest = (places.get(argument, argument) for argument in arguments)
     out = () if "--out" in rest else ("--out", "x.png")

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import re
 import shlex
@@ -16,7 +17,7 @@ from bayesvec.counts import from_pairs
 from bayesvec.errors import OptionError, UnknownWordError
 from bayesvec.posterior import open_posterior
 from bayesvec.questions.uncertainty import word_counts
-from bayesvec.report import gather, write_report
+from bayesvec.report import gather, prose, write_report
 from bayesvec.report.choice import frequent_words
 from bayesvec.report.commands import steps
 
@@ -393,6 +394,70 @@ def test_what_no_command_can_say_is_said():
     assert made[1].text == "bayesvec count - --vocabulary VOCABULARY --out text.counts"
     data = {"made_by": "count_baskets", "dataset": "movielens-100k", "dataset_recipe": "A"}
     assert "movielens-100k" in steps({"counts": {"recipe": data}, "settings": {}}, "x.run")[0].text
+
+
+def grouped_counts(slices):
+    generator = np.random.default_rng(1)
+    rows = [f"{word}@{group}" for word in "abcd" for group in slices]
+    word, context = np.divmod(np.arange(len(rows) * 4), 4)
+    return from_pairs(
+        word,
+        context,
+        n_pos=generator.integers(1, 9, word.size),
+        n_neg=generator.integers(1, 9, word.size),
+        words=rows,
+        contexts=list("abcd"),
+        groups=[group for _ in "abcd" for group in slices],
+    )
+
+
+PRIORS = {
+    "learn": ("--prior-precision learn", "a precision that was learned", None),
+    "grouped": ("--prior grouped --prior-precision 2.0", "around the shared one", ("D", "R")),
+    "dynamic": ("--drift-precision 7.0", "walks at random over the slices", ("1990", "2000", "2010")),
+    "dynamic in order": ("--slice-order early,middle,late", "walks", ("early", "middle", "late")),
+}
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_other_priors_are_stated_and_their_options_make_them_again(name):
+    from bayesvec import priors, run
+    from bayesvec.cli.prior_options import PriorOptions
+
+    option, sentence, slices = PRIORS[name]
+    if name == "learn":
+        settings = run.make_settings(dim=2, prior_precision="learn").as_dict()
+    else:
+        counts = grouped_counts(slices)
+        how = {
+            "grouped": {"precision": 2.0, "group_precision": "learn"},
+            "dynamic": {"drift_precision": 7.0, "complete": True},
+            "dynamic in order": {"order": slices},
+        }[name]
+        prior = getattr(priors, name.split()[0])(counts, **how)
+        settings = run.make_settings(dim=2, prior=prior).as_dict()
+    assert sentence in prose.prior(settings)
+    made = steps({"settings": settings}, "x.run")
+    assert option in made[-1].text
+    words = shlex.split(made[-1].text)
+    flags = {field.name: f"--{field.name.replace('_', '-')}" for field in dataclasses.fields(PriorOptions)}
+    given = {field: words[words.index(flag) + 1] for field, flag in flags.items() if flag in words}
+    again = PriorOptions(**given | ({"all_slices": True} if "all_slices" in given else {}))
+    if slices is None:
+        assert again.make(None, 2) == {"prior_precision": "learn"}
+    else:
+        remade = run.make_settings(dim=2, **again.make(counts, 2))
+        assert remade.prior == settings["prior"]
+
+
+def test_a_prior_that_no_option_makes():
+    from bayesvec import priors, run
+
+    times = {"early": 0.0, "middle": 1.0, "late": 5.0}
+    prior = priors.dynamic(grouped_counts(tuple(times)), order=times)
+    made = steps({"settings": run.make_settings(dim=2, prior=prior).as_dict()}, "x.run")
+    assert "given in Python" in made[-2].text
+    assert "--prior" not in made[-1].text.replace("--prior-precision", "")
 
 
 def test_the_command(shell, run, tmp_path, monkeypatch):

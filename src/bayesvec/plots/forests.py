@@ -105,7 +105,9 @@ def plot_projection(
     series = {name: _intervals([each[i] for i in order], level) for name, each in runs.items()}
     ax = forest_axes(ax, names, len(runs), more=0.4)
     xlabel = "position on the axis (cosine)"
-    draw_forest(ax, names, series, xlabel=xlabel, ylabel="word", level=level, gap=2.0)  # the poles stand in the gap
+    draw_forest(
+        ax, names, series, xlabel=xlabel, ylabel="word", level=level, gap=2.0
+    )  # the poles stand in the gap
     ax.axvline(0.0, color="0.5", linewidth=0.8, zorder=0)
     poles = [_pole([pair[side] for pair in axis]) for side in (0, 1)]
     family = fonts_for(poles)

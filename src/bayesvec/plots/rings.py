@@ -49,9 +49,9 @@ def plot_rings(
     for posterior in (free, identified):
         if posterior.draws.dim < 2:
             raise OptionError(f"{posterior.path} has vectors of 1 dimension; rings need 2 or more")
-    panels = new_panels(axes, width=8.6, height=5.2)
     how = identified.draws.manifest["settings"].get("identify", "identified")
     clouds = [_coordinates(posterior, words) for posterior in (free, identified)]
+    panels = new_panels(axes, width=8.6, height=5.2)
     reach = 1.05 * max(float(np.abs(cloud).max()) for cloud in clouds)
     for ax, cloud, title in zip(panels, clouds, ("not identified", f"identified ({how})"), strict=True):
         _draw(ax, cloud, words, shown)

@@ -97,7 +97,7 @@ def _simulate_command(recipe: Mapping[str, Any]) -> Step:
 def _fit_steps(manifest: Mapping[str, Any], counts: str, out: str) -> Iterator[Step]:
     settings = manifest["settings"]
     words = ["--counts", counts]
-    for name in ("dim", "method", "chains", "draws", "warmup", "thin", "prior_precision", "identify"):
+    for name in ("dim", "method", "chains", "draws", "warmup", "thin", "identify"):
         if settings.get(name) is not None:
             words += [_flag(name), _text(settings[name])]
     if settings.get("identify") == "fixed" and settings.get("anchors") is not None:
@@ -111,10 +111,45 @@ def _fit_steps(manifest: Mapping[str, Any], counts: str, out: str) -> Iterator[S
             value = "VECTORS"
         words += [] if value is None else [_flag(name), _text(value)]
     words += _method_options(settings)
-    if settings.get("prior_precision") is None:
+    prior = _prior_options(settings)
+    if prior is None:
         said = f"the prior was given in Python (prior=..., fingerprint {settings.get('prior')}), not by an option"
         yield Step(said, False)
-    yield Step(_join("fit", *words, "--out", out))
+    yield Step(_join("fit", *words, *(prior or ()), "--out", out))
+
+
+def _prior_options(settings: Mapping[str, Any]) -> list[str] | None:
+    """Return the options of the prior; None if no options make it."""
+    if settings.get("prior_precision") is not None:
+        return ["--prior-precision", _text(settings["prior_precision"])]
+    recipe = settings.get("prior_recipe", {})
+    flags = {"precision": "--prior-precision"} | {
+        name: _flag(name) for name in ("context_precision", "group_precision", "drift_precision")
+    }
+    given = {flag: recipe[name] for name, flag in flags.items() if recipe.get(name) is not None}
+    order = _slice_order(recipe) if recipe.get("kind") == "dynamic" else []
+    plain = all(isinstance(value, str | float | int) for value in given.values())
+    if recipe.get("kind") not in ("grouped", "dynamic") or order is None or not plain:
+        return None
+    values = [word for flag, value in given.items() for word in (flag, _text(value))]
+    return ["--prior", recipe["kind"], *values, *order, *(["--all-slices"] if recipe.get("complete") else [])]
+
+
+def _slice_order(recipe: Mapping[str, Any]) -> list[str] | None:
+    """Return the option that orders the slices, nothing if their names do; None if times were given for them."""
+    from bayesvec.errors import OptionError
+    from bayesvec.priors.slices import slice_times
+
+    slices, times = recipe["slices"], recipe["times"]
+    try:
+        if [slice_times(slices)[each] for each in slices] == times:
+            return []
+    except OptionError:
+        pass
+    in_order = [slice_times(slices, slices)[each] for each in slices] == times
+    return (
+        ["--slice-order", ",".join(slices)] if in_order and not any("," in each for each in slices) else None
+    )
 
 
 def _method_options(settings: Mapping[str, Any]) -> Iterator[str]:
