@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 from fake_draws import autoregressive, write_run
-from matplotlib import pyplot
 from run_tools import fake_fit
 
 from bayesvec import plots
@@ -39,12 +38,6 @@ def sliced(tmp_path_factory):
     names = [f"{word}@{party}" for party in "DR" for word in ("tax", "law", "war")]
     folder = tmp_path_factory.mktemp("cli") / "parties"
     return write_run(folder, rho, rho, words=names, groups=["D"] * 3 + ["R"] * 3)
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    pyplot.close("all")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@ import dataclasses
 import json
 import re
 import shlex
-import sys
 from html.parser import HTMLParser
 
 import matplotlib
@@ -11,8 +10,8 @@ import pytest
 from matplotlib import pyplot
 from run_tools import fake_fit
 
-import bayesvec
-from bayesvec import cli, files
+import bayesvec as bv
+from bayesvec import files
 from bayesvec.counts import from_pairs
 from bayesvec.errors import OptionError, UnknownWordError
 from bayesvec.posterior import open_posterior
@@ -206,7 +205,7 @@ def test_the_tables_tell_what_the_posterior_says(written, run):
 def test_corpus_and_provenance(written, run):
     text, content, page = written
     facts = {row[0]: row[1] for table in page.tables for row in table if len(row) == 2}
-    counts = bayesvec.open_counts(run / "counts")
+    counts = bv.open_counts(run / "counts")
     assert facts["pairs"].startswith("64 ")
     positives = f"{counts.num_positives:,} positive, {counts.num_negatives:,} negative"
     assert facts["samples"] == f"{counts.num_observations:,}: {positives}"
@@ -215,7 +214,7 @@ def test_corpus_and_provenance(written, run):
     assert content.frequent[0] == (WORDS[seen.argmax()], seen.max())
     manifest = open_posterior(run).draws.manifest
     assert facts["begun"] == manifest["created"]
-    assert f"bayesvec {bayesvec.__version__}, python" in facts["versions"]
+    assert f"bayesvec {bv.__version__}, python" in facts["versions"]
     assert "precision 1, that is a standard deviation of 1" in facts["prior"]
     assert "bayesvec fit --counts COUNTS --dim 3 --method fake" in told(page)
     report = next(line for line in text.split("<code>") if line.startswith("bayesvec report"))
@@ -318,24 +317,11 @@ def test_frequent_words_of_some_length():
     assert frequent_words(("w0", "w1"), np.array([1, 2])) == ["w1", "w0"]
 
 
-@pytest.fixture
-def shell(monkeypatch, capsys):
-    """Run the command line; return status, standard output and standard error."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bayesvec", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return ended.value.code, *capsys.readouterr()
-
-    return call
-
-
-def test_the_commands_make_the_same_run_again(shell, tmp_path, monkeypatch):
+def test_the_commands_make_the_same_run_again(bayesvec, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my text.txt").write_text("the cat sat on the mat\nThe dog sat on the log\n" * 5)
     (tmp_path / "stop.txt").write_text("on\n")
-    counts = bayesvec.count(
+    counts = bv.count(
         "my text.txt",
         window=1,
         negatives=2,
@@ -350,7 +336,7 @@ def test_the_commands_make_the_same_run_again(shell, tmp_path, monkeypatch):
     made = steps(first.manifest, "again.run")
     assert [step.is_command for step in made] == [True, True]
     for step in made:
-        assert shell(*shlex.split(step.text)[1:], "--quiet")[0] == 0
+        assert bayesvec(*shlex.split(step.text)[1:], "--quiet")[0] == 0
     again = open_posterior("again.run").draws
     assert again.manifest["counts"]["fingerprint"] == first.manifest["counts"]["fingerprint"]
     assert again.manifest["settings"] == first.manifest["settings"]
@@ -358,21 +344,21 @@ def test_the_commands_make_the_same_run_again(shell, tmp_path, monkeypatch):
     other = [
         step.text.replace("--seed 7", "--seed 8").replace("text.counts", "other.counts") for step in made
     ]
-    assert shell(*shlex.split(other[0])[1:], "--quiet")[0] == 0  # a slip in the command would show
-    assert bayesvec.open_counts("other.counts").fingerprint != counts.fingerprint
+    assert bayesvec(*shlex.split(other[0])[1:], "--quiet")[0] == 0  # a slip in the command would show
+    assert bv.open_counts("other.counts").fingerprint != counts.fingerprint
 
 
-def test_the_commands_of_other_counts(shell, tmp_path, monkeypatch):
+def test_the_commands_of_other_counts(bayesvec, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    world, _ = bayesvec.simulate(vocab=9, dim=2, pairs=500, zipf=True, seed=4, epsilon=0.5)
+    world, _ = bv.simulate(vocab=9, dim=2, pairs=500, zipf=True, seed=4, epsilon=0.5)
     text = steps({"counts": {"recipe": world.recipe}, "settings": {}}, "x.run")[0].text
-    assert shell(*shlex.split(text)[1:], "--quiet")[0] == 0
-    assert bayesvec.open_counts("world.counts").fingerprint == world.fingerprint
+    assert bayesvec(*shlex.split(text)[1:], "--quiet")[0] == 0
+    assert bv.open_counts("world.counts").fingerprint == world.fingerprint
     part = world.split("pair", fractions=(0.6, 0.4), seed=2)[1]
     made = steps({"counts": {"recipe": part.recipe}, "settings": {}}, "x.run")
-    assert shell(*shlex.split(made[1].text)[1:], "--quiet")[0] == 0
+    assert bayesvec(*shlex.split(made[1].text)[1:], "--quiet")[0] == 0
     assert "--counts parts/test" in made[-1].text
-    assert bayesvec.open_counts("parts/test").fingerprint == part.fingerprint
+    assert bv.open_counts("parts/test").fingerprint == part.fingerprint
 
 
 def test_what_no_command_can_say_is_said():
@@ -460,28 +446,28 @@ def test_a_prior_that_no_option_makes():
     assert "--prior" not in made[-1].text.replace("--prior-precision", "")
 
 
-def test_the_command(shell, run, tmp_path, monkeypatch):
+def test_the_command(bayesvec, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    status, out, err = shell("report", run, "--words", 'king, "\\"quoted\\", & more", queen', "-n", 2)
+    status, out, err = bayesvec("report", run, "--words", 'king, "\\"quoted\\", & more", queen', "-n", 2)
     assert (status, err) == (0, "")
     assert out.startswith("a <b>run.report.html: ")
     assert [path.name for path in tmp_path.iterdir()] == ["a <b>run.report.html"]
-    assert shell("report", run, "--words", "king,queen", "--out", "x.html", "--quiet") == (0, "", "")
+    assert bayesvec("report", run, "--words", "king,queen", "--out", "x.html", "--quiet") == (0, "", "")
     told_before = (tmp_path / "x.html").read_bytes()
-    assert shell("report", run, "--words", "king,quen", "--out", "x.html")[0] == 2
+    assert bayesvec("report", run, "--words", "king,quen", "--out", "x.html")[0] == 2
     assert (tmp_path / "x.html").read_bytes() == told_before  # a report that is there outlives a failure
     text = re.search(r"<code>(bayesvec report .*?)</code>", told_before.decode())[1]
     import html
 
     again = shlex.split(html.unescape(text))
     again[again.index("--out") + 1] = "y.html"
-    assert shell(*again[1:])[0] == 0
+    assert bayesvec(*again[1:])[0] == 0
     assert (tmp_path / "y.html").read_bytes() == told_before.replace(b"--out x.html", b"--out y.html")
 
 
-def test_json(shell, run, tmp_path, monkeypatch):
+def test_json(bayesvec, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    status, out, _ = shell("report", run, "--words", "king,queen,ordinary", "-n", 2, "--json")
+    status, out, _ = bayesvec("report", run, "--words", "king,queen,ordinary", "-n", 2, "--json")
     assert status == 0
     answer = json.loads(out)
     post = open_posterior(run)
@@ -506,9 +492,9 @@ BAD = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), BAD, ids=[" ".join(arguments) for arguments, _ in BAD])
-def test_bad_input_is_one_line_and_status_two(shell, run, tmp_path, monkeypatch, arguments, message):
+def test_bad_input_is_one_line_and_status_two(bayesvec, run, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
-    status, out, err = shell("report", *(run if each == "RUN" else each for each in arguments))
+    status, out, err = bayesvec("report", *(run if each == "RUN" else each for each in arguments))
     assert (status, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1

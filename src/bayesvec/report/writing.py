@@ -1,12 +1,12 @@
 """The report as a file."""
 
+import contextlib
 import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayesvec import files
 from bayesvec.errors import OptionError
 from bayesvec.estimate import LEVEL
 from bayesvec.progress import progress as show_progress
@@ -60,11 +60,21 @@ def write_report(
     with show_progress("reading the run", total, enabled=progress) as advance:
         content = gather(posterior, words=words, axis=axis, n=n, level=level, advance=advance)
         text = page(content, made_by)
+    _put(text, final)
+    return content
+
+
+def _put(text: str, final: Path) -> None:
+    """Write the page beside its place and rename it; a page can be made again, so no disk is waited for."""
+    partial = final.with_name(f".{final.name}.partial")
     try:
-        files.write(final, [text.encode("utf-8")])
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, final)
     except OSError as error:
         raise OptionError(f"cannot write {final}: {error.strerror}; choose another place") from None
-    return content
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink()
 
 
 def check_place(out: Path) -> None:
