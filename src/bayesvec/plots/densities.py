@@ -34,7 +34,7 @@ def plot_similarity(
     posteriors : Posterior or mapping of str to Posterior
         A run, or runs by the name that the legend gives them.
     pairs : sequence of (str, str)
-        Pairs of words, one colour each; runs differ in dashes.
+        Pairs of words, one colour each; runs differ in dashes, and in colours if there is one pair.
     ax : Axes, optional
         Where to draw.
     at : str, optional
@@ -48,9 +48,12 @@ def plot_similarity(
     for number, (name, cosines) in enumerate(estimates.items()):
         for i, ((one, other), cosine) in enumerate(zip(pairs, cosines, strict=True)):
             style: dict[str, Any] = {"color": pick(COLOURS, i), "linestyle": pick(DASHES, i)}
-            if len(runs) > 1:  # the dashes tell runs apart, so markers tell pairs apart where colours cannot
+            if len(runs) > 1:  # the dashes tell runs apart
                 style |= {"linestyle": pick(DASHES, number)}
-                style |= {"marker": pick(MARKERS, i), "markevery": (20 * number, 80), "markersize": 5}
+                if len(pairs) == 1:
+                    style |= {"color": pick(COLOURS, number)}
+                else:  # markers tell pairs apart where colours cannot
+                    style |= {"marker": pick(MARKERS, i), "markevery": (20 * number, 80), "markersize": 5}
             label = f"{one} – {other}" + (f" ({name})" if name else "")  # noqa: RUF001
             _density_line(ax, cosine, label, style, level, bounds=(-1.0, 1.0))
     _finish(ax, "cosine similarity", level)
