@@ -1,6 +1,7 @@
 """The pages of the documentation: what can be seen of them without building, and (slow) that they build."""
 
 import ast
+import inspect
 import re
 import shlex
 import subprocess
@@ -29,11 +30,10 @@ LINK = re.compile(r"(?<!\!)\[[^\]]+\]\(([^)\s]+)\)")
 def shell_commands(text):
     """Yield every bayesvec command of a text's blocks of shell, as a list of words."""
     for block in pages.blocks(text):
-        if block.language in ("console", "sh", "bash"):
-            for line in pages.commands(block) if block.language == "console" else block.code.splitlines():
-                words = shlex.split(line.replace("\\\n", " "), comments=True)
-                if words[:1] == ["bayesvec"]:
-                    yield words
+        if block.language in ("console", ""):
+            lines = pages.commands(block) or block.code.splitlines()
+            commands = [line for line in lines if line.startswith("bayesvec")]
+            yield from (shlex.split(line.replace("\\\n", " "), comments=True) for line in commands)
 
 
 def problem_of(words):
@@ -64,6 +64,12 @@ def test_every_page_is_in_the_navigation():
     nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
     named = re.findall(r"[\w/-]+\.md", nav)
     assert sorted(named) == sorted(PAGES)
+
+
+def test_every_public_name_is_in_the_reference():
+    named = set(re.findall(r"^::: bayesvec\.(\w+)$", PAGES["reference/python.md"], re.MULTILINE))
+    public = {name for name in bayesvec.__all__ if not inspect.ismodule(getattr(bayesvec, name))}
+    assert named == public - {"__version__"} | {"open"}
 
 
 @pytest.mark.parametrize("name", sorted(PAGES))

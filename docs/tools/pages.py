@@ -15,7 +15,7 @@ import shlex
 from collections.abc import Iterator
 from typing import NamedTuple
 
-FENCE = re.compile(r"^```(\w+)([^\n`]*)\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^```(\w*)([^\n`]*)\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
 OPTION = re.compile(r'(\w+)="([^"]*)"')
 KNOWN = {"python": {"run", "figure", "show"}, "console": {"run", "figure", "status", "from"}}
 
