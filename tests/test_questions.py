@@ -150,6 +150,20 @@ def test_judgements(post, tmp_path):
     assert "4 of 6 have all their words" in str(judged)
 
 
+def test_judgements_as_they_are_published(post, tmp_path):
+    plain, simlex, gensims = (tmp_path / name for name in ("plain.txt", "simlex.txt", "wordsim353.tsv"))
+    plain.write_text("a b 1.5\nb c 9\nc d 3\nd e 6\n")
+    simlex.write_text(
+        "word1\tword2\tPOS\tSimLex999\tconc(w1)\na\tb\tA\t1.5\t7\nb\tc\tN\t9\t1\nc\td\tV\t3\t4\nd\te\tN\t6\t2\n"
+    )
+    gensims.write_text("\ufeffa\tb\t1.5\n# Word 1\tWord 2\nb\tc\t9\nc\td\t3\nd\te\t6\n")
+    expected = post.judge(plain)
+    for file in (simlex, gensims):
+        judged = post.judge(file)
+        assert (judged.used, judged.total) == (4, 4)
+        np.testing.assert_array_equal(judged.estimate.draws, expected.estimate.draws)
+
+
 def test_judgements_with_ties(post, tmp_path):
     file = tmp_path / "people.csv"
     file.write_text("word1,word2,score\na,b,1\nb,c,1\nc,d,2\nd,e,0\n")
@@ -192,6 +206,30 @@ def test_claims_and_how_many_are_expected_to_be_false():
         claims(differences, threshold=0.3)
     with pytest.raises(OptionError, match="no differences"):
         claims([])
+
+
+def test_a_claim_is_false_where_there_is_no_difference():
+    ranks = np.ones((1, 100))
+    ranks[0, :4] = 0.0
+    answer = claims([Estimate(ranks, "rank(a, b) - rank(a, c)")])
+    assert (answer.table["claimed"], answer.expected_false) == (["above"], pytest.approx(0.04))
+
+
+def test_one_point_has_no_probabilities(tmp_path):
+    words = [f"{word}@{year}" for year in (1, 2) for word in "abcd"]
+    draws = FakeDraws(np.random.default_rng(0).normal(size=(1, 1, 8, 3)), words=words)
+    draws.groups = ("1",) * 4 + ("2",) * 4
+    point = Posterior(draws)
+    assert np.isnan(point.similarity("a", "b", at="1").probability_above(0))
+    changed = point.drift(n=2)
+    assert changed.table["change"] == sorted(changed.table["change"], reverse=True)
+    assert np.isnan(changed.table["probability"]).all()
+    assert (changed.claimed, changed.expected_false) == (0, 0.0)
+    assert changed.to_dict()["changes"][0]["probability"] is None
+    answer = claims([point.similarity("a", "b", at="1") - point.similarity("a", "b", at="2")])
+    assert (answer.claimed, answer.table.to_dict()[0]["probability"]) == (0, None)
+    with pytest.raises(OptionError, match="one point"):
+        fake_fit(tmp_path / "run", draws=1, chains=1).uncertainty(n=2)
 
 
 def test_claims_are_false_as_often_as_expected():
@@ -247,6 +285,24 @@ def test_slices(sliced):
         sliced.similarity("a", "b", at="X")
     with pytest.raises(UnknownWordError):
         sliced.similarity("zebra", "b", at="D")
+
+
+@pytest.mark.parametrize(
+    ("groups", "recipe", "expected"),
+    [
+        (["10", "9", "shared", "8.5"], {}, ("8.5", "9", "10", "shared")),
+        (["10", "9"], {"kind": "grouped", "slices": ["10", "9"]}, ("9", "10")),
+        (["R", "D", "R"], {}, ("D", "R")),
+        (["late", "early"], {"kind": "dynamic", "slices": ["early", "late"]}, ("early", "late")),
+        (["2002-01", "2001-12"], {}, ("2001-12", "2002-01")),
+    ],
+)
+def test_slices_are_in_order_whatever_that_of_the_rows(groups, recipe, expected):
+    words = [f"w{i}@{group}" for i, group in enumerate(groups)]
+    settings = {"prior_recipe": recipe}
+    draws = FakeDraws(np.ones((1, 2, len(words), 3)), words=words, settings=settings)
+    draws.groups = tuple(groups)
+    assert Posterior(draws).slices == expected
 
 
 def test_a_run_without_slices_says_so(post):

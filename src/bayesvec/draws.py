@@ -223,7 +223,9 @@ class Draws:
         if name not in self._arrays:
             store = self.manifest["settings"]["store"]
             message = f"{self.path} keeps no draws of {name}: it was made with store={store!r}"
-            raise RunError(f"{message}; its mean and variance are there", path=str(self.path))
+            raise RunError(
+                f"{message}; its mean and variance are there, for more fit with store='both'", path=str(self.path)
+            )
         return self._arrays[name]
 
     def _row_ids(

@@ -62,8 +62,11 @@ class Estimate:
         return float(low), float(high)
 
     def probability_above(self, threshold: float) -> float:
-        """Return the probability that the number is above ``threshold``: the share of draws that are."""
-        return float((self.draws > threshold).mean())
+        """Return the probability that the number is above ``threshold``: the share of draws that are.
+
+        It is NaN for a single draw, as the interval is.
+        """
+        return float((self.draws > threshold).mean()) if self.draws.size > 1 else math.nan
 
     @cached_property
     def rhat(self) -> float:

@@ -86,8 +86,15 @@ class Posterior:
 
     @cached_property
     def slices(self) -> tuple[str, ...]:
-        """The slices (groups, years) that a word can be asked ``at``; empty for a run without slices."""
-        return tuple(dict.fromkeys(self._draws.groups or ()))
+        """The slices that a word can be asked ``at``; empty for a run without slices.
+
+        They are in the order of time under a dynamic prior; else numbers stand by size and names by the alphabet.
+        """
+        from bayesvec.questions.slices import in_order
+
+        recipe = self._draws.manifest["settings"].get("prior_recipe") or {}
+        known = recipe["slices"] if recipe.get("kind") == "dynamic" else ()
+        return in_order(self._draws.groups or (), known)
 
     def rows(self, words: Iterable[str], *, at: str | None = None) -> Rows:
         """Return the row of each word in rho; raise an `UnknownWordError` with the closest names.

@@ -1,6 +1,7 @@
 """How answers are printed, and the options that all questions share."""
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,11 @@ def print_estimates(estimates: "list[Estimate]", level: float, *, as_json: bool)
     else:
         for estimate in estimates:
             typer.echo(estimate.sentence(level))
+
+
+def told_with(sentence: str, name: str, probability: float, form: str = ".3g") -> str:
+    """Add a probability to a sentence; one point has none."""
+    return sentence if math.isnan(probability) else f"{sentence}, {name} {probability:{form}}"
 
 
 def print_json(answer: Any) -> None:
@@ -68,7 +74,7 @@ def print_table(columns: list[str], cells: list[list[str]], *, plain: str) -> No
 def read_pairs(path: Path) -> list[tuple[str, str]]:
     """Read two words a line, with a tab between or, if there is none, a space."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InputError(f"{path} cannot be read: {reason}", file=str(path)) from error

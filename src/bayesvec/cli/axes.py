@@ -4,7 +4,17 @@ from pathlib import Path
 
 import typer
 
-from bayesvec.cli.answers import AT, JSON, LEVEL, RUN, print_answer, print_estimates, print_json, read_pairs
+from bayesvec.cli.answers import (
+    AT,
+    JSON,
+    LEVEL,
+    RUN,
+    print_answer,
+    print_estimates,
+    print_json,
+    read_pairs,
+    told_with,
+)
 from bayesvec.cli.app import app
 from bayesvec.errors import OptionError
 
@@ -66,6 +76,7 @@ def associate(
     as_json: bool = JSON,
 ) -> None:
     """Test associations: WEAT's effect size of --x and --y, or RNSB's uneven judgement of --targets."""
+    from bayesvec.estimate import plain
     from bayesvec.posterior import open_posterior
     from bayesvec.questions.terms import split_words
 
@@ -83,9 +94,9 @@ def associate(
     effect = posterior.association(split_words(x), split_words(y), good, bad, at=at)
     above = effect.probability_above(0.0)
     if as_json:
-        print_json({**effect.to_dict(level), "probability_above_zero": above})
+        print_json({**effect.to_dict(level), **plain({"probability_above_zero": above})})
     else:
-        typer.echo(f"{effect.sentence(level)}, P(above 0) {above:.3g}")
+        typer.echo(told_with(effect.sentence(level), "P(above 0)", above))
 
 
 @app.command()
@@ -129,7 +140,7 @@ def contrast(
     if as_json:
         print_json(answer.to_dict())
     elif len(differences) == 1:
-        typer.echo(f"{differences[0].sentence(level)}, P(above 0) {answer.table[0].probability:.3g}")
+        typer.echo(told_with(differences[0].sentence(level), "P(above 0)", answer.table[0].probability))
     else:
         print_answer(answer.table, "differences", as_json=False)
         typer.echo(answer.sentence())

@@ -1,12 +1,15 @@
 """`bayesvec drift`: quantities over groups and time, and the words that changed most."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bayesvec.cli.answers import JSON, LEVEL, RUN, print_answer, print_json
+from bayesvec.cli.answers import JSON, LEVEL, RUN, print_answer, print_json, told_with
 from bayesvec.cli.app import app
-from bayesvec.errors import OptionError
+
+if TYPE_CHECKING:
+    from bayesvec.estimate import Estimate
 
 
 @app.command()
@@ -40,15 +43,24 @@ def drift(
         typer.echo(answer.sentence())
         return
     paths = [posterior.trajectory(term) for term in terms]
+    changes = [path.difference(first, last) for path in paths]
     if as_json:
-        print_json([path.to_dict(level) for path in paths])
+        print_json(
+            [
+                {**path.to_dict(level), "difference": _with_probability(change, level)}
+                for path, change in zip(paths, changes, strict=True)
+            ]
+        )
         return
-    for path in paths:
+    for path, change in zip(paths, changes, strict=True):
         for estimate in path.estimates:
             typer.echo(estimate.sentence(level))
         if path.missing:
             typer.echo(f"{path.label}: a word does not occur at {', '.join(path.missing)}")
-        if len(path.slices) < 2:
-            raise OptionError(f"{path.label} is known at {path.slices[0]} only: there is no change to tell")
-        change = path.difference(first, last)
-        typer.echo(f"{change.sentence(level)}, P(above 0) {change.probability_above(0.0):.3g}")
+        typer.echo(told_with(change.sentence(level), "P(above 0)", change.probability_above(0.0)))
+
+
+def _with_probability(change: "Estimate", level: float) -> dict[str, Any]:
+    from bayesvec.estimate import plain
+
+    return {**change.to_dict(level), **plain({"probability_above_zero": change.probability_above(0.0)})}

@@ -15,6 +15,7 @@ from bayesvec.cli.answers import (
     print_estimates,
     print_json,
     read_pairs,
+    told_with,
 )
 from bayesvec.cli.app import app
 from bayesvec.errors import OptionError
@@ -111,6 +112,7 @@ def ranks(
     as_json: bool = JSON,
 ) -> None:
     """Give the rank of words among the neighbours of a word: 1 is the nearest."""
+    from bayesvec.estimate import plain
     from bayesvec.posterior import open_posterior
 
     if n < 1:
@@ -120,13 +122,13 @@ def ranks(
     if as_json:
         print_json(
             [
-                {**estimate.to_dict(level), "n": n, "probability": share}
+                {**estimate.to_dict(level), "n": n, **plain({"probability": share})}
                 for estimate, share in zip(estimates, shares, strict=True)
             ]
         )
         return
     for estimate, share in zip(estimates, shares, strict=True):
-        typer.echo(f"{estimate.sentence(level)}, P(in the top {n}) {share:.2f}")
+        typer.echo(told_with(estimate.sentence(level), f"P(in the top {n})", share, ".2f"))
 
 
 @app.command()

@@ -79,6 +79,8 @@ def plot_drift(drift: "Drift", *, ax: "Axes | None" = None, level: float = LEVEL
     mean, low, high = (np.array(table[name], dtype=np.float64) for name in ("change", "low", "high"))
     xlabel = f"1 - cosine between {safe(drift.first)} and {safe(drift.last)}, {100 * level:g}% interval"
     draw_forest(ax, table["word"], {"": (mean, low, high)}, xlabel=xlabel, ylabel="word")
+    if np.isnan(table["probability"]).all():  # one point has none
+        return ax
     beside = ax.get_yaxis_transform()
     for place, probability in enumerate(table["probability"]):
         ax.text(1.02, place, f"{probability:.2f}", transform=beside, va="center")

@@ -106,7 +106,7 @@ def answers(
 def read_questions(path: str | Path) -> Iterator[Question]:
     """Read a test set in the form of the Google analogies: ``: section`` lines, then four words a line."""
     section = ""
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(Path(path).read_text(encoding="utf-8-sig").splitlines(), start=1):
         if line.startswith(":"):
             section = line[1:].strip()
         elif line.strip():

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from bayesvec.errors import OptionError
@@ -34,7 +35,7 @@ class Claims:
     claimed : int
         How many signs are claimed.
     expected_false : float
-        How many of these are expected to be wrong: the sum of the probabilities of the other sign.
+        How many of these are expected to be wrong: the sum of the probabilities that the sign is another or none.
     """
 
     table: Table[Claim]
@@ -66,7 +67,7 @@ def claims(differences: Sequence[Estimate], *, threshold: float = THRESHOLD, lev
     """Say of which differences the sign is sure, and how many of those signs are expected to be wrong.
 
     With many differences some look sure by chance. The posterior tells how many: the expected number of false
-    claims is the sum over claims of the probability of the other sign (Müller, Parmigiani & Rice 2007).
+    claims is the sum over claims of the probability that they do not hold (Müller, Parmigiani & Rice 2007).
 
     Parameters
     ----------
@@ -85,10 +86,10 @@ def claims(differences: Sequence[Estimate], *, threshold: float = THRESHOLD, lev
     rows, false = [], []
     for difference in differences:
         above, below = difference.probability_above(0.0), float((difference.draws < 0.0).mean())
-        surer, other = ("above", below) if above >= below else ("below", above)
-        claimed = surer if max(above, below) >= threshold and difference.draws.size > 1 else ""
+        sure, sign = max((above, "above"), (below, "below"), key=itemgetter(0))
+        claimed = sign if sure >= threshold and difference.draws.size > 1 else ""
         if claimed:
-            false.append(other)
+            false.append(1.0 - sure)  # ranks can be equal: then neither sign holds
         rows.append(Claim(difference.label, difference.mean, *difference.interval(level), above, claimed))
     title = f"differences: mean, {100 * level:g}% interval, P(above 0)"
     return Claims(Table(rows, title=title), threshold, len(false), float(sum(false)))

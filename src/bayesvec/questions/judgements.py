@@ -22,22 +22,32 @@ class Judgement(NamedTuple):
 
 
 def read_judgements(path: str | Path) -> Iterator[Judgement]:
-    """Read lines of word, word, score, between tabs, commas or spaces; a first line of titles is passed over."""
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
-        if not line.strip():
+    """Read lines of word, word, score, between tabs, commas or spaces.
+
+    The score is the first number after the words (SimLex-999 has the part of speech between). Lines that begin with
+    ``#`` and a first line of titles are passed over.
+    """
+    titles = True  # may still come
+    for number, line in enumerate(Path(path).read_text(encoding="utf-8-sig").splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
             continue
         parts = [part.strip() for part in _cut(line)]
-        try:
-            first, second, score = parts[0], parts[1], float(parts[2])
-        except (IndexError, ValueError):
-            if number == 1 and len(parts) >= 3:
-                continue
-            raise InputError(
-                f"{path}, line {number}: got {line.strip()!r}; a judgement is word, word, score"
-            ) from None
+        score = next((value for part in parts[2:] if (value := _number(part)) is not None), None)
+        if score is None and not (titles and len(parts) >= 3):
+            raise InputError(f"{path}, line {number}: got {line.strip()!r}; a judgement is word, word, score")
+        titles = False
+        if score is None:
+            continue
         if not np.isfinite(score):
             raise InputError(f"{path}, line {number}: the score is {score}; it must be a finite number")
-        yield Judgement(first, second, score)
+        yield Judgement(parts[0], parts[1], score)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _cut(line: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Questions over groups and time: a quantity in each slice, and the words that changed most between two slices."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,6 +47,8 @@ class Trajectory:
 
     def difference(self, first: str | None = None, last: str | None = None) -> Estimate:
         """Return the value at ``last`` minus that at ``first``: of the last and the first slice by default."""
+        if len(self.slices) < 2:
+            raise OptionError(f"{self.label} is known at {self.slices[0]} only: there is no change to tell")
         by_slice = dict(zip(self.slices, self.estimates, strict=True))
         for name in (first, last):
             if name is not None and name not in by_slice:
@@ -123,6 +126,29 @@ class Drift:
         return {**kept, "changes": self.table.to_dict()}
 
 
+def in_order(names: Iterable[str], known: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return slices, each once: those of ``known`` as they stand there, others by number or name, `SHARED` last.
+
+    Rows are often sorted by frequency, so that the order in which slices appear there says nothing of time.
+    """
+    place = {name: number for number, name in enumerate(known)}
+    distinct = set(names)
+    numbers = all(map(_is_number, distinct - {SHARED}))
+
+    def key(name: str) -> tuple[bool, float, float, str]:
+        number = float(name) if numbers and name != SHARED else 0.0
+        return name == SHARED, place.get(name, len(place)), number, name
+
+    return tuple(sorted(distinct, key=key))
+
+
+def _is_number(name: str) -> bool:
+    try:
+        return math.isfinite(float(name))
+    except ValueError:
+        return False
+
+
 def trajectory(posterior: "Posterior", term: str) -> Trajectory:
     """Return a quantity in every slice; see `Posterior.trajectory`."""
     slices = _slices(posterior)
@@ -165,6 +191,8 @@ def drift(
     changes, in_top = _changes(posterior.draws, rows, max(1, round(share * len(words))))
     probability = in_top.mean(axis=(0, 1))
     order = np.lexsort((-changes.mean(axis=(0, 1)), -probability))[:n]
+    if posterior.is_point:  # one point says nothing of how sure it is
+        probability[:] = np.nan
     table = []
     for i in order:
         estimate = Estimate(changes[:, :, i])

@@ -62,6 +62,11 @@ def spreads(draws: "Draws") -> Float64:
             f"{draws.path} was made with identify='none': its draws are turned at random, so that every vector "
             "looks uncertain; fit with identify='procrustes'"
         )
+    if draws.num_chains * draws.num_draws == 1:
+        raise OptionError(
+            f"{draws.path} holds one point, which does not say how uncertain it is; fit with a method that draws "
+            "from the posterior, such as gibbs"
+        )
     variance = draws.variance("rho").sum(axis=1)
     length = np.square(draws.mean("rho")).sum(axis=1)
     with np.errstate(invalid="ignore"):
