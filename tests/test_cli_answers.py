@@ -2,7 +2,9 @@
 
 import json
 
+import numpy as np
 import pytest
+from fake_draws import write_run
 from run_tools import small_counts
 
 from bayesvec import run
@@ -158,6 +160,45 @@ def test_a_run_without_contexts(bayesvec, without_contexts):
     assert status == 2
     assert "keeps no draws of alpha" in err
     assert bayesvec("similarity", without_contexts, "w0", "w1")[0] == 0
+
+
+@pytest.fixture
+def sliced(tmp_path):
+    def make(draws):
+        words = [f"{word}@{year}" for word in "abcdefgh" for year in (2010, 1990)]
+        rho = np.random.default_rng(0).normal(size=(1, draws, 16, 3))
+        years = ["2010", "1990"] * 8
+        return write_run(tmp_path / f"{draws} draws", rho, rho[:, :, :2], words=words, groups=years)
+
+    return make
+
+
+def test_drift_tells_the_difference(bayesvec, sliced):
+    run = sliced(30)
+    change = open_posterior(run).trajectory("cosine(a, b)").difference("1990", "2010")
+    status, out, _ = bayesvec("drift", run, "cosine(a, b)")
+    above = change.probability_above(0)
+    assert (status, out.splitlines()[-1]) == (0, f"{change}, P(above 0) {above:.3g}")
+    (answer,) = json.loads(bayesvec("drift", run, "cosine(a, b)", "--json")[1])
+    assert answer["difference"] == {**change.to_dict(), "probability_above_zero": above}
+    assert [value["slice"] for value in answer["values"]] == ["1990", "2010"]
+    assert bayesvec("drift", run, "cosine(a, b)", "--json", "--from", "1900")[0] == 2
+
+
+def test_one_point_tells_no_probabilities(bayesvec, sliced):
+    run = sliced(1)
+    sets = ("--x", "a,b", "--y", "c,d", "--a", "e,f", "--b", "g,h", "--at", "1990")
+    for command, *arguments in (
+        ("ranks", "a", "b", "--at", "1990"),
+        ("associate", *sets),
+        ("contrast", "cosine(a, b)", "--between", "1990,2010"),
+        ("drift", "cosine(a, b)"),
+    ):
+        status, out, _ = bayesvec(command, run, *arguments)
+        assert (status, out.splitlines()[-1].endswith("one point: no interval")) == (0, True)
+        assert "NaN" not in bayesvec(command, run, *arguments, "--json")[1]
+    status, _, err = bayesvec("uncertain", run)
+    assert (status, "one point" in err) == (2, True)
 
 
 def test_not_a_run(bayesvec, tmp_path):

@@ -319,12 +319,86 @@ def test_a_run_without_slices_says_so(post):
         ("rank(a, b)", lambda post: post.ranks("a", ["b"])[0]),
         ("cooccurrence(a, c2)", lambda post: post.cooccurrence("a", "c2")),
         ("projection(f; a:b, c:d)", lambda post: post.projection(["f"], [("a", "b"), ("c", "d")])[0]),
+        ("weat(a,b;c,d;e,f;g,h)", lambda p: evaluate(p, "weat(a, b; c, d; e, f; g, h)")),
     ],
 )
 def test_terms_are_read_as_labels_are_written(post, term, ask):
     expected = ask(post)
     np.testing.assert_array_equal(evaluate(post, term).draws, expected.draws)
     np.testing.assert_array_equal(evaluate(post, expected.label).draws, expected.draws)
+
+
+def test_an_effect_can_be_contrasted(post):
+    effect = evaluate(post, 'weat(a, b; "c", d; e, f; g, h)')
+    expected = post.association(["a", "b"], ["c", "d"], ["e", "f"], ["g", "h"])
+    np.testing.assert_array_equal(effect.draws, expected.draws)
+    assert effect.label == "weat(a, b; c, d; e, f; g, h)"
+
+
+def test_a_semicolon_in_a_word_is_not_one_between_words(post):
+    post.draws.words = ("a;b", "c;", *WORDS[2:])
+    odd = Posterior(post.draws)
+    (placed,) = odd.projection(["a;b"], [("c;", "d"), ("e", "f")])
+    np.testing.assert_array_equal(evaluate(odd, placed.label).draws, placed.draws)
+    (both,) = (odd.similarity("a;b", "c;"),)
+    np.testing.assert_array_equal(evaluate(odd, both.label).draws, both.draws)
+
+
+def test_slices_of_any_name():
+    groups = ("Dem (US)", "Rep; (US)")
+    words = [f"{word}@{group}" for group in groups for word in "abcd"]
+    draws = FakeDraws(np.random.default_rng(0).normal(size=(1, 9, 8, 3)), words=words)
+    draws.groups = tuple(np.repeat(groups, 4).tolist())
+    post = Posterior(draws)
+    path = post.trajectory("cosine(a, b)")
+    assert (path.slices, path.missing) == (groups, ())
+    (change,) = between(post, ["cosine(a, b)"], *groups)
+    np.testing.assert_array_equal(change.draws, path.difference().draws)
+    with pytest.raises(OptionError, match="names a slice"):
+        post.trajectory("cosine(a, b) @ Dem")
+
+
+def test_a_shared_slice_of_another_name_is_no_group(sliced):
+    words = [f"{word}@{group}" for group in ("D", "R", "all") for word in "abc"]
+    settings = {"prior_recipe": {"kind": "grouped", "slices": ["D", "R"], "shared": "all"}}
+    draws = FakeDraws(np.random.default_rng(0).normal(size=(1, 9, 9, 3)), words=words, settings=settings)
+    draws.groups = tuple(np.repeat(["D", "R", "all"], 3).tolist())
+    post = Posterior(draws)
+    assert post.trajectory("cosine(a, b)").slices == ("D", "R")
+    assert (post.drift(n=1).first, post.drift(n=1).last) == ("D", "R")
+
+
+def test_test_sets_of_a_slice(tmp_path):
+    generator = np.random.default_rng(4)
+    words = [f"{word}@{group}" for word in "abcdef" for group in ("R", "D")]
+    draws = FakeDraws(generator.normal(size=(1, 20, 12, 3)), words=words)
+    draws.groups = ("R", "D") * 6
+    draws.manifest |= RECIPE
+    post = Posterior(draws)
+    people, questions = tmp_path / "people.txt", tmp_path / "questions.txt"
+    people.write_text("a b 1\nb c 2\nc d 3\nA d 0\n")
+    questions.write_text("a b c d\na b c e\na b c f\n")
+    judged = post.judge(people, at="D")
+    pairs = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "d")]
+    cosines = [estimate.draws[0, 7] for estimate in post.similarities(pairs, at="D")]
+    assert judged.estimate.draws[0, 7] == pytest.approx(spearmanr(cosines, [1, 2, 3, 0]).statistic)
+    whole, _ = post.analogy_accuracy(questions, at="D")
+    np.testing.assert_allclose(whole.estimate.draws, 1 / 3)  # one of d, e, f is the nearest in every draw
+    assert judged.estimate.label.endswith("@ D")
+    with pytest.raises(OptionError, match="--at SLICE"):
+        post.judge(people)
+    with pytest.raises(OptionError, match="no slice 'X'"):
+        post.judge(people, at="X")
+
+
+def test_a_classifier_holds_few_draws_in_memory(post, monkeypatch):
+    expected = post.negative_share(list("fgh"), list("abc"), list("de"))
+    monkeypatch.setattr("bayesvec.streams.BLOCK_BYTES", 5000)
+    post.draws.reads.clear()
+    for one, other in zip(post.negative_share(list("fgh"), list("abc"), list("de")), expected, strict=True):
+        np.testing.assert_allclose(one.draws, other.draws, rtol=1e-9)
+    most = max(len(range(30)[draws]) for _, _, draws in post.draws.reads)
+    assert 2 * most * 8 * (5 * 5 + 3 * 8 * 4) <= 5000  # the curvature (5, 5) and words of every draw held
 
 
 def test_a_term_of_a_slice(sliced):

@@ -224,7 +224,8 @@ class Draws:
             store = self.manifest["settings"]["store"]
             message = f"{self.path} keeps no draws of {name}: it was made with store={store!r}"
             raise RunError(
-                f"{message}; its mean and variance are there, for more fit with store='both'", path=str(self.path)
+                f"{message}; its mean and variance are there, for more fit with store='both'",
+                path=str(self.path),
             )
         return self._arrays[name]
 

@@ -90,11 +90,11 @@ class Posterior:
 
         They are in the order of time under a dynamic prior; else numbers stand by size and names by the alphabet.
         """
-        from bayesvec.questions.slices import in_order
+        from bayesvec.questions.slices import in_order, shared_name
 
         recipe = self._draws.manifest["settings"].get("prior_recipe") or {}
         known = recipe["slices"] if recipe.get("kind") == "dynamic" else ()
-        return in_order(self._draws.groups or (), known)
+        return in_order(self._draws.groups or (), known, last=shared_name(self._draws))
 
     def rows(self, words: Iterable[str], *, at: str | None = None) -> Rows:
         """Return the row of each word in rho; raise an `UnknownWordError` with the closest names.
@@ -108,19 +108,20 @@ class Posterior:
         """
         if isinstance(words, str):
             raise OptionError(f"{words!r} is one text; give a list of words")
-        named = list(words) if at is None else [self._at(word, at) for word in words]
+        if at is not None:
+            self._check_slice(at)
+        named = [word if at is None else f"{word}@{at}" for word in words]
         if not named:
             raise OptionError("the list of words is empty; give at least one word")
         return np.array([self._words.row(word) for word in named], dtype=np.int64)
 
-    def _at(self, word: str, at: str) -> str:
+    def _check_slice(self, at: str) -> None:
         slices = self.slices
         if not slices:
             raise OptionError(f"{self.path} has no slices, so a word cannot be asked for at {at!r}")
         if at not in slices:
             known = f"there are {', '.join(slices[:20])}{' ...' if len(slices) > 20 else ''}"
             raise OptionError(f"there is no slice {at!r}; {known}")
-        return f"{word}@{at}"
 
     @overload
     def similarity(self, word: str, other: str, *, at: str | None = None) -> Estimate: ...
@@ -540,25 +541,29 @@ class Posterior:
 
         return laplace_of_words(self, words, contexts, at=at, threads=threads, report=report)
 
-    def judge(self, path: str | PathLike[str]) -> "Judged":
+    def judge(self, path: str | PathLike[str], *, at: str | None = None) -> "Judged":
         """Return Spearman's correlation of the cosines with human judgements, with its posterior interval.
 
         Parameters
         ----------
         path : path
             Lines of word, word, score, such as WordSim-353, SimLex-999 or MEN.
+        at : str, optional
+            The slice whose words are meant.
         """
         from bayesvec.questions.test_sets import judge
 
-        return judge(self, path)
+        return judge(self, path, at=at)
 
-    def analogy_accuracy(self, path: str | PathLike[str]) -> "list[Judged]":
+    def analogy_accuracy(self, path: str | PathLike[str], *, at: str | None = None) -> "list[Judged]":
         """Return the share of analogies of a test set that are right, with its posterior interval.
 
         Parameters
         ----------
         path : path
             Lines of four words, in sections headed by ``: name``, such as Google's ``questions-words.txt``.
+        at : str, optional
+            The slice whose words are meant; answers are then looked for in that slice.
 
         Returns
         -------
@@ -567,7 +572,7 @@ class Posterior:
         """
         from bayesvec.questions.test_sets import analogy_accuracy
 
-        return analogy_accuracy(self, path)
+        return analogy_accuracy(self, path, at=at)
 
     def mean_vectors(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Return the posterior means of rho and alpha, (word, K) and (context, K)."""
@@ -604,6 +609,7 @@ class Posterior:
         """Return the rows of a slice, None (all rows) if none is asked for."""
         if at is None:
             return None
+        self._check_slice(at)
         return np.flatnonzero(np.array(self._draws.groups) == at)
 
     def bare_name(self, row: int, at: str | None) -> str:

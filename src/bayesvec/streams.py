@@ -84,9 +84,12 @@ def distances(draws: "Draws", first: Rows, second: Rows) -> Float64:
     return result
 
 
-def unit_vectors(draws: "Draws", rows: Rows) -> Iterator[tuple[slice, Float64]]:
-    """Go through the draws a few at a time: yield which, and the unit vectors of ``rows``, (chain, draw, M, K)."""
-    for block in draw_slices(draws, 2 * len(rows)):
+def unit_vectors(draws: "Draws", rows: Rows, *, beside: int = 0) -> Iterator[tuple[slice, Float64]]:
+    """Go through the draws a few at a time: yield which, and the unit vectors of ``rows``, (chain, draw, M, K).
+
+    ``beside`` is how many more vectors of a draw the caller needs room for.
+    """
+    for block in draw_slices(draws, 2 * len(rows) + beside):
         x = draws.read("rho", rows=rows, draws=block).astype(np.float64)
         norm = np.sqrt(np.einsum("cdrk,cdrk->cdr", x, x))
         _refuse_zero(draws, norm, rows)

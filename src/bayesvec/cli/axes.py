@@ -36,7 +36,7 @@ def analogy(
     from bayesvec.posterior import open_posterior
 
     table = open_posterior(run).analogy(a, b, c, n, at=at, level=level)
-    print_answer(table, "answers", as_json=as_json, question=[a, b, c], n=n, level=level)
+    print_answer(table, "answers", as_json=as_json, question=[a, b, c], at=at, n=n, level=level)
 
 
 @app.command()

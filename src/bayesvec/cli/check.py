@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bayesvec.cli.answers import JSON, LEVEL, RUN, print_json, print_table
+from bayesvec.cli.answers import AT, JSON, LEVEL, RUN, print_json, print_table
 from bayesvec.cli.app import app
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def judge(
         "--analogies",
         help="The files have four words a line (Google analogies), not word, word, score.",
     ),
+    at: str | None = AT,
     level: float = LEVEL,
     as_json: bool = JSON,
 ) -> None:
@@ -72,9 +73,9 @@ def judge(
 
     posterior = open_posterior(run)
     if analogies:
-        answers = [answer for file in files for answer in posterior.analogy_accuracy(file)]
+        answers = [answer for file in files for answer in posterior.analogy_accuracy(file, at=at)]
     else:
-        answers = [posterior.judge(file) for file in files]
+        answers = [posterior.judge(file, at=at) for file in files]
     if as_json:
         print_json([answer.to_dict(level) for answer in answers])
     else:

@@ -98,7 +98,7 @@ def neighbors(
     from bayesvec.posterior import open_posterior
 
     table = open_posterior(run).neighbors(word, n, at=at, level=level)
-    print_answer(table, "neighbors", as_json=as_json, word=word, n=n, level=level)
+    print_answer(table, "neighbors", as_json=as_json, word=word, at=at, n=n, level=level)
 
 
 @app.command()

@@ -79,7 +79,8 @@ def rnsb(draws: "Draws", targets: Rows, positive: Rows, negative: Rows) -> tuple
     placed, good, bad = np.split(place, ends)
     labels = np.concatenate([np.zeros(len(good)), np.ones(len(bad))])
     shares = np.empty((draws.num_chains, draws.num_draws, len(targets)))
-    for block, unit in unit_vectors(draws, rows):
+    held = 3 * (draws.dim + 1 + len(rows))  # of a draw: the curvature, its inverse's work, weighted words
+    for block, unit in unit_vectors(draws, rows, beside=held):
         flat = unit.reshape(-1, *unit.shape[2:])  # (draws, M, K)
         weights = _fit_logistic(flat[:, np.concatenate([good, bad])], labels)
         eta = np.einsum("dmk,dk->dm", _with_constant(flat[:, placed]), weights)

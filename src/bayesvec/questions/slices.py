@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimate import LEVEL, Estimate, Table, tails
 from bayesvec.questions.claims import THRESHOLD
-from bayesvec.questions.terms import evaluate, label_at
+from bayesvec.questions.terms import evaluate
 from bayesvec.streams import each_draw
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Float64 = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
-SHARED = "shared"  # the slice of the vectors that groups lie around
+SHARED = "shared"  # the usual name of the slice of the vectors that groups lie around
 
 
 @dataclass(frozen=True)
@@ -126,18 +126,24 @@ class Drift:
         return {**kept, "changes": self.table.to_dict()}
 
 
-def in_order(names: Iterable[str], known: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return slices, each once: those of ``known`` as they stand there, others by number or name, `SHARED` last.
+def shared_name(draws: "Draws") -> str:
+    """Return the name of the slice of the vectors that groups lie around, whether the run has one or not."""
+    recipe = draws.manifest["settings"].get("prior_recipe") or {}
+    return str(recipe.get("shared", SHARED))
+
+
+def in_order(names: Iterable[str], known: Sequence[str] = (), *, last: str = SHARED) -> tuple[str, ...]:
+    """Return slices, each once: those of ``known`` as they stand there, others by number or name, then ``last``.
 
     Rows are often sorted by frequency, so that the order in which slices appear there says nothing of time.
     """
     place = {name: number for number, name in enumerate(known)}
     distinct = set(names)
-    numbers = all(map(_is_number, distinct - {SHARED}))
+    numbers = all(map(_is_number, distinct - {last}))
 
-    def key(name: str) -> tuple[bool, float, float, str]:
-        number = float(name) if numbers and name != SHARED else 0.0
-        return name == SHARED, place.get(name, len(place)), number, name
+    def key(name: str) -> tuple[bool, int, float, str]:
+        number = float(name) if numbers and name != last else 0.0
+        return name == last, place.get(name, len(place)), number, name
 
     return tuple(sorted(distinct, key=key))
 
@@ -155,12 +161,12 @@ def trajectory(posterior: "Posterior", term: str) -> Trajectory:
     known, values, missing = [], [], []
     for name in slices:
         try:
-            values.append(evaluate(posterior, f"{term} @ {name}"))
+            values.append(evaluate(posterior, term, at=name))
             known.append(name)
         except KeyError:  # a word that this slice does not have
             missing.append(name)
     if not known:
-        evaluate(posterior, f"{term} @ {slices[0]}")  # raises, with the closest words
+        evaluate(posterior, term, at=slices[0])  # raises, with the closest words
     return Trajectory(term.strip(), tuple(known), tuple(values), tuple(missing))
 
 
@@ -219,7 +225,7 @@ def between(posterior: "Posterior", terms: Sequence[str], first: str, last: str)
     """Return the difference of each quantity between two slices, the second minus the first."""
     return [
         Estimate(
-            (evaluate(posterior, label_at(term, last)) - evaluate(posterior, label_at(term, first))).draws,
+            (evaluate(posterior, term, at=last) - evaluate(posterior, term, at=first)).draws,
             f"{term.strip()}, {last} - {first}",
             posterior.path,
         )
@@ -228,7 +234,7 @@ def between(posterior: "Posterior", terms: Sequence[str], first: str, last: str)
 
 
 def _slices(posterior: "Posterior") -> tuple[str, ...]:
-    slices = tuple(name for name in posterior.slices if name != SHARED)
+    slices = tuple(name for name in posterior.slices if name != shared_name(posterior.draws))
     if len(slices) < 2:
         raise OptionError(
             f"{posterior.path} has {len(slices)} slices; questions over slices need a run of counts with groups: "
@@ -243,8 +249,6 @@ def _words_in_both(posterior: "Posterior", one: str, other: str) -> tuple[list[s
     for name in (one, other):
         rows = posterior.slice_rows(name)
         assert rows is not None
-        if not len(rows):
-            raise OptionError(f"there is no slice {name!r}; there are {', '.join(posterior.slices)}")
         found.append({posterior.bare_name(int(row), name): int(row) for row in rows})
     words = [word for word in found[0] if word in found[1]]
     if not words:

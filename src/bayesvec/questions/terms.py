@@ -5,6 +5,7 @@ What is read here is what the labels of estimates say, so that an answer can be 
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bayesvec.errors import OptionError
@@ -17,6 +18,8 @@ _TERM = re.compile(r"\s*(?P<kind>\w+)\s*\((?P<inside>.*)\)\s*(?:@\s*(?P<at>[^()]
 _WORD = r'(?:"(?:[^"\\]|\\.)*"|[^,";:]*[^,";:\s])'
 _PIECE = re.compile(rf"\s*({_WORD})\s*(,|$)")
 _POLES = re.compile(rf"\s*({_WORD})\s*:\s*({_WORD})\s*(?:,|$)")
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_PART = re.compile(rf"(?:{_QUOTED}|[^;\"])*")  # up to a semicolon that is not in a word
 
 KINDS = {
     "cosine": "cosine(word, word)",
@@ -25,10 +28,16 @@ KINDS = {
     "rank": "rank(word, word)",
     "cooccurrence": "cooccurrence(word, context)",
     "projection": "projection(word; one:other, one:other)",
+    "weat": "weat(x, x; y, y; a, a; b, b)",
 }
+_SIZES = {
+    "norm": (1,),
+    "projection": (1, None),
+    "weat": (None,) * 4,
+}  # words in each part; others have one of two
 
 
-def evaluate(posterior: "Posterior", term: str) -> Estimate:
+def evaluate(posterior: "Posterior", term: str, *, at: str | None = None) -> Estimate:
     """Return the estimate that a term asks for.
 
     Parameters
@@ -38,19 +47,30 @@ def evaluate(posterior: "Posterior", term: str) -> Estimate:
     term : str
         One of the kinds in `KINDS`, with words between commas; a word with a comma or a bracket stands between
         double quotes. ``@ slice`` at the end asks for the words of one slice.
+    at : str, optional
+        The slice, for a term that names none.
     """
     found = _TERM.fullmatch(term)
     if not found or found["kind"] not in KINDS:
         raise OptionError(f"{term!r} is not a quantity; write one of: {'; '.join(KINDS.values())}")
-    kind, at = found["kind"], found["at"]
-    inside, mark, poles = (
-        found["inside"].partition(";") if kind == "projection" else (found["inside"], "", "")
-    )
-    words = split_words(inside)
-    if len(words) != (1 if kind in ("norm", "projection") else 2) or (kind == "projection" and not mark):
+    if at is not None and found["at"]:
+        raise OptionError(
+            f"{term!r} names a slice, and {at!r} is asked for; write it without '@ {found['at']}'"
+        )
+    kind, at = found["kind"], found["at"] or at
+    parts = split_parts(found["inside"])
+    sizes = _SIZES.get(kind, (2,))
+    if len(parts) != len(sizes):
+        raise OptionError(f"{term!r} does not fit: write {KINDS[kind]}")
+    words = split_words(parts[0])
+    if sizes[0] not in (None, len(words)):
         raise OptionError(f"{term!r} does not fit: write {KINDS[kind]}")
     if kind == "projection":
-        return posterior.projection(words, read_axis(poles), at=at)[0]
+        return posterior.projection(words, read_axis(parts[1]), at=at)[0]
+    if kind == "weat":
+        x, y, a, b = map(split_words, parts)
+        sets = "; ".join(", ".join(map(quoted, each)) for each in (x, y, a, b))
+        return replace(posterior.association(x, y, a, b, at=at), label=label_at(f"weat({sets})", at))
     if kind == "norm":
         return posterior.norms(words, at=at)[0]
     if kind == "cooccurrence":
@@ -59,6 +79,20 @@ def evaluate(posterior: "Posterior", term: str) -> Estimate:
         return posterior.ranks(words[0], words[1:], at=at)[0]
     ask = posterior.similarity if kind == "cosine" else posterior.distance
     return ask(words[0], words[1], at=at)
+
+
+def split_parts(text: str) -> list[str]:
+    """Cut ``a, "b;c"; d`` at the semicolons that stand between words."""
+    parts, place = [], 0
+    while True:
+        part = _PART.match(text, place)
+        assert part is not None  # it may be empty
+        if part.end() < len(text) and text[part.end()] != ";":
+            raise OptionError(f'{text!r} has a double quote without its other; quote a word as "a, b"')
+        parts.append(part[0])
+        if part.end() == len(text):
+            return parts
+        place = part.end() + 1
 
 
 def split_words(text: str) -> list[str]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesvec.errors import InputError
+from bayesvec.errors import InputError, OptionError
 from bayesvec.estimate import LEVEL, Estimate
 from bayesvec.questions.analogies import read_questions, right_answers
 from bayesvec.questions.judgements import read_judgements, spearman
+from bayesvec.questions.terms import label_at
 from bayesvec.streams import cosines
 
 if TYPE_CHECKING:
@@ -48,10 +49,10 @@ class Judged:
         return {**self.estimate.to_dict(level), "used": self.used, "total": self.total}
 
 
-def judge(posterior: "Posterior", path: str | PathLike[str]) -> Judged:
+def judge(posterior: "Posterior", path: str | PathLike[str], *, at: str | None = None) -> Judged:
     """Return Spearman's correlation of cosines with human judgements; see `Posterior.judge`."""
     judgements = list(_read(read_judgements, path))
-    find = word_finder(posterior)
+    find = word_finder(posterior, at)
     known = [
         (first, second, line.score)
         for line in judgements
@@ -67,36 +68,49 @@ def judge(posterior: "Posterior", path: str | PathLike[str]) -> Judged:
             f"{path}: all scores of the words in the run are {scores[0]:g}, so there is no order"
         )
     values = spearman(cosines(posterior.draws, rows[:, 0], rows[:, 1]), scores)
-    estimate = Estimate(values, f"Spearman's correlation with {Path(path).stem}", posterior.path)
+    told = label_at(f"Spearman's correlation with {Path(path).stem}", at)
+    estimate = Estimate(values, told, posterior.path)
     return Judged(estimate, len(known), len(judgements))
 
 
-def analogy_accuracy(posterior: "Posterior", path: str | PathLike[str]) -> list[Judged]:
+def analogy_accuracy(
+    posterior: "Posterior", path: str | PathLike[str], *, at: str | None = None
+) -> list[Judged]:
     """Return the share of right answers, of all questions and of each section; see `Posterior`."""
     questions = list(_read(read_questions, path))
-    find = word_finder(posterior)
+    find = word_finder(posterior, at)
     known = []
     for question in questions:
         rows = [find(word) for word in question.words]
         if None not in rows and len(set(rows)) == 4:
             known.append((question.section, rows))
     _check_enough(len(known), len(questions), path, "questions")
-    right = right_answers(posterior.draws, np.array([rows for _, rows in known], dtype=np.int64))
+    asked_rows = np.array([rows for _, rows in known], dtype=np.int64)
+    right = right_answers(posterior.draws, asked_rows, among=posterior.slice_rows(at))
     sections = np.array([section for section, _ in known])
     asked = [question.section for question in questions]
     name = Path(path).stem
-    result = [Judged(_share(right, f"right answers, {name}", posterior), len(known), len(questions))]
+    whole = _share(right, label_at(f"right answers, {name}", at), posterior)
+    result = [Judged(whole, len(known), len(questions))]
     for section in dict.fromkeys(sections.tolist()):
         chosen = sections == section
-        estimate = _share(right[:, :, chosen], f"right answers, {section or 'no section'}", posterior)
+        told = label_at(f"right answers, {section or 'no section'}", at)
+        estimate = _share(right[:, :, chosen], told, posterior)
         result.append(Judged(estimate, int(chosen.sum()), asked.count(section)))
     return result
 
 
-def word_finder(posterior: "Posterior") -> Callable[[str], int | None]:
+def word_finder(posterior: "Posterior", at: str | None = None) -> Callable[[str], int | None]:
     """Return a function from a word of a test set to its row, treated as the words of the text were."""
+    if at is None and posterior.slices:
+        raise OptionError(
+            f"{posterior.path} has slices ({', '.join(posterior.slices[:5])}), each with its own words; "
+            "say by --at SLICE (at=) which to judge"
+        )
     options = posterior.draws.manifest["counts"]["recipe"].get("options", {})
-    rows = {word: row for row, word in enumerate(posterior.words)}
+    inside = posterior.slice_rows(at)
+    every = range(len(posterior.words)) if inside is None else inside.tolist()
+    rows = {posterior.bare_name(row, at): row for row in every}
     stem: Callable[[str], str] = str
     if options.get("stem"):
         import snowballstemmer
