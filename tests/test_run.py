@@ -515,3 +515,8 @@ def test_options_of_a_method_have_their_type(tmp_path, value):
 def test_options_may_be_numpy_numbers(tmp_path):
     there = fake_fit(tmp_path / "run", draws=2, options={"fail_at": np.int64(0), "step": 1}).draws
     assert there.manifest["settings"]["options"] == {"delay": 0.0, "fail_at": 0, "step": 1.0}
+
+
+def test_a_prior_by_its_name_is_refused():
+    with pytest.raises(OptionError, match=r"prior is 'grouped'; it must be a Prior"):
+        run.fit(small_counts(), 3, prior="grouped", progress=False)

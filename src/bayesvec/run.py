@@ -331,6 +331,10 @@ def _check_learning(
     method: str, module: ModuleType, prior: Prior | None, prior_precision: float | str
 ) -> None:
     """Raise if a precision is to be learned by a method that does not do that."""
+    if prior is not None and not isinstance(prior, Prior):
+        raise OptionError(
+            f"prior is {prior!r}; it must be a Prior, such as bayesvec.priors.grouped(counts) makes"
+        )
     learns = prior_precision == "learn" if prior is None else bool(prior.scale_names)
     if learns and not getattr(module, "LEARNS", False):
         raise OptionError(
