@@ -1,5 +1,7 @@
 """Questions of several words, each against the same answer worked out draw by draw in plain NumPy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from fake_draws import FakeDraws
@@ -260,6 +262,23 @@ def test_uncertain_words(tmp_path):
     assert post.uncertainty(post.words)["seen"] == positives.tolist()
     with pytest.raises(OptionError, match="by is 'size'"):
         post.uncertainty(by="size")
+
+
+def test_uncertain_words_of_a_slice(tmp_path):
+    counts = small_counts()
+    groups = ("R", "D") * 6
+    named = replace(
+        counts, words=tuple(f"w{i // 2}@{group}" for i, group in enumerate(groups)), groups=groups
+    )
+    post = fake_fit(tmp_path / "run", named)
+    every = {row.word: row for row in post.uncertainty(n=12)}
+    some = post.uncertainty(n=6, at="D")
+    assert sorted(some["word"]) == [f"w{i}" for i in range(6)]
+    assert some["word"] == [word.removesuffix("@D") for word in every if word.endswith("@D")]
+    assert some["spread"] == [every[f"{word}@D"].spread for word in some["word"]]
+    assert post.uncertainty(["w3"], at="R")["spread"] == [every["w3@R"].spread]
+    with pytest.raises(OptionError, match="the slice 'D' has 6 words"):
+        post.uncertainty(n=7, at="D")
 
 
 def test_the_usual_spread_is_that_of_words_seen_as_often():

@@ -377,7 +377,12 @@ class Posterior:
         return drift(self, first, last, n, share=share, threshold=threshold, level=level)
 
     def uncertainty(
-        self, words: Iterable[str] | None = None, n: int = 20, *, by: str = "excess"
+        self,
+        words: Iterable[str] | None = None,
+        n: int = 20,
+        *,
+        by: str = "excess",
+        at: str | None = None,
     ) -> Table["Uncertainty"]:
         """Return the most uncertain words: the spread of their vectors, beside what is usual for their count.
 
@@ -389,6 +394,8 @@ class Posterior:
             How many, if no words are given.
         by : {"excess", "spread"}, optional
             Order by the spread over that of words seen about as often, or by the spread alone.
+        at : str, optional
+            The slice whose words are meant.
 
         Returns
         -------
@@ -398,7 +405,7 @@ class Posterior:
         """
         from bayesvec.questions.uncertainty import uncertain_words
 
-        return uncertain_words(self, words, n, by=by)
+        return uncertain_words(self, words, n, by=by, at=at)
 
     def most_similar(
         self,

@@ -139,12 +139,13 @@ def uncertain(
     ),
     n: int = typer.Option(20, "-n", help="How many words, if none are given."),
     by: str = typer.Option("excess", help="Order by excess (over what is usual for the count) or by spread."),
+    at: str | None = AT,
     as_json: bool = JSON,
 ) -> None:
     """List the words whose vectors are the least certain, beside how often they were seen."""
     from bayesvec.posterior import open_posterior
 
-    table = open_posterior(run).uncertainty(words or None, n, by=by)
+    table = open_posterior(run).uncertainty(words or None, n, by=by, at=at)
     print_answer(table, "words", as_json=as_json)
 
 

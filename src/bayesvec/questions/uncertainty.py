@@ -30,7 +30,7 @@ class Uncertainty(NamedTuple):
 
 
 def uncertain_words(
-    posterior: "Posterior", words: Iterable[str] | None, n: int, *, by: str
+    posterior: "Posterior", words: Iterable[str] | None, n: int, *, by: str, at: str | None = None
 ) -> Table[Uncertainty]:
     """Return the most uncertain words, or those asked for; see `Posterior.uncertainty`."""
     if by not in ("excess", "spread"):
@@ -38,17 +38,23 @@ def uncertain_words(
     spread, counts = spreads(posterior.draws), word_counts(posterior.draws)
     usual = usual_spreads(counts, spread)
     if words is None:
-        if not 1 <= n <= len(spread):
+        inside = posterior.slice_rows(at)
+        every = np.arange(len(spread)) if inside is None else inside
+        if not 1 <= n <= len(every):
+            where = "the run" if at is None else f"the slice {at!r}"
             raise OptionError(
-                f"n is {n}; the run has {len(spread)} words, so it must be from 1 to {len(spread)}"
+                f"n is {n}; {where} has {len(every)} words, so it must be from 1 to {len(every)}"
             )
-        order = np.argsort(-(spread - usual if by == "excess" else spread), kind="stable")[:n]
+        large = (spread - usual if by == "excess" else spread)[every]
+        order = every[np.argsort(-large, kind="stable")[:n]]
     else:
-        order = posterior.rows(words)
+        order = posterior.rows(words, at=at)
     table = [
-        Uncertainty(posterior.words[i], int(counts[i]), float(spread[i]), float(usual[i])) for i in order
+        Uncertainty(posterior.bare_name(i, at), int(counts[i]), float(spread[i]), float(usual[i]))
+        for i in order.tolist()
     ]
-    return Table(table, title="spread of the vector (0 known, 1 unknown), and what is usual for the count")
+    title = "spread of the vector (0 known, 1 unknown), and what is usual for the count"
+    return Table(table, title=title if at is None else f"{title}, at {at}")
 
 
 def spreads(draws: "Draws") -> Float64:
