@@ -42,11 +42,12 @@ def test_lines(capsys, monkeypatch):
     lines = Lines(progress, SETTINGS)
     lines.update()
     assert capsys.readouterr().err == ""
+    progress[0].at(1, -9.0)  # the clock begins here
     now[0] = 2.0
-    progress[0].at(5, -3.25)
+    progress[0].at(6, -3.25)
     lines.update()
     lines.update()  # nothing new
-    assert capsys.readouterr().err == "chain 0: warm-up 5/10, 2.5 sweeps/s, 0:18 left, log posterior -3.2\n"
+    assert capsys.readouterr().err == "chain 0: warm-up 6/10, 2.5 sweeps/s, 0:18 left, log posterior -3.2\n"
     now[0] = 13.0
     lines.update()
     assert capsys.readouterr().err.count("\n") == 1  # ten seconds are over
@@ -114,6 +115,18 @@ def test_live_table():
     assert "log posterior" in text
     assert "-12.5" in text
     assert "R-hat up to" in text
+
+
+def test_the_clock_does_not_count_what_the_compiler_takes(monkeypatch):
+    now = iter([0.0, 100.0, 101.0, 102.0])
+    monkeypatch.setattr(display.time, "monotonic", lambda: next(now))
+    progress = ChainProgress(0, SETTINGS)
+    progress.at(1, 0.0)  # after 100 s
+    assert progress.rate == 0.0
+    progress.at(2, 0.0)
+    progress.at(3, 0.0)
+    assert progress.rate == 1.0
+    assert progress.seconds_left == SETTINGS.sweeps - 3
 
 
 def test_time_left():

@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os.path import abspath
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
@@ -94,7 +95,7 @@ class Estimate:
             return replace(self, draws=self.draws - float(other), label=f"{self.label} - {other:g}")
         if not isinstance(other, Estimate):
             return NotImplemented
-        if self.run != other.run or self.draws.shape != other.draws.shape:
+        if abspath(self.run) != abspath(other.run) or self.draws.shape != other.draws.shape:
             raise OptionError(
                 f"{self.label} and {other.label} come from different runs; "
                 "only estimates of one run can be subtracted draw by draw"

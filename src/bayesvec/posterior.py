@@ -562,7 +562,9 @@ class Posterior:
 
         return judge(self, path, at=at)
 
-    def analogy_accuracy(self, path: str | PathLike[str], *, at: str | None = None) -> "list[Judged]":
+    def analogy_accuracy(
+        self, path: str | PathLike[str], *, at: str | None = None, progress: bool = False
+    ) -> "list[Judged]":
         """Return the share of analogies of a test set that are right, with its posterior interval.
 
         Parameters
@@ -571,6 +573,8 @@ class Posterior:
             Lines of four words, in sections headed by ``: name``, such as Google's ``questions-words.txt``.
         at : str, optional
             The slice whose words are meant; answers are then looked for in that slice.
+        progress : bool, optional
+            Show a progress bar: all words are looked at for each question and draw.
 
         Returns
         -------
@@ -579,7 +583,7 @@ class Posterior:
         """
         from bayesvec.questions.test_sets import analogy_accuracy
 
-        return analogy_accuracy(self, path, at=at)
+        return analogy_accuracy(self, path, at=at, show=progress)
 
     def mean_vectors(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Return the posterior means of rho and alpha, (word, K) and (context, K)."""

@@ -67,13 +67,16 @@ def judge(
     at: str | None = AT,
     level: float = LEVEL,
     as_json: bool = JSON,
+    quiet: bool = typer.Option(False, "--quiet", help="Show no progress."),
 ) -> None:
     """Compare with human judgements of similarity (Spearman's correlation), or count right analogies."""
     from bayesvec.posterior import open_posterior
 
     posterior = open_posterior(run)
     if analogies:
-        answers = [answer for file in files for answer in posterior.analogy_accuracy(file, at=at)]
+        answers = [
+            answer for file in files for answer in posterior.analogy_accuracy(file, at=at, progress=not quiet)
+        ]
     else:
         answers = [posterior.judge(file, at=at) for file in files]
     if as_json:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bayesvec.errors import InputError, OptionError
 from bayesvec.estimate import Estimate, Table, tails
+from bayesvec.progress import progress
 from bayesvec.questions.neighbors import check_number
 from bayesvec.questions.terms import label_at
 from bayesvec.streams import each_draw, nearest, unit_vectors
@@ -118,18 +119,22 @@ def read_questions(path: str | Path) -> Iterator[Question]:
             yield Question(section, (words[0], words[1], words[2], words[3]))
 
 
-def right_answers(draws: "Draws", questions: Rows, *, among: Rows | None = None) -> npt.NDArray[np.bool_]:
+def right_answers(
+    draws: "Draws", questions: Rows, *, among: Rows | None = None, show: bool = False
+) -> npt.NDArray[np.bool_]:
     """Say of each question (M, 4) whether its fourth word is the nearest ``among`` some, (chain, draw, M)."""
     if among is not None:
         questions = np.searchsorted(among, questions)
     result = np.empty((draws.num_chains * draws.num_draws, len(questions)), dtype=bool)
-    for number, rho in enumerate(each_draw(draws, "rho")):
-        rho = rho if among is None else rho[among]
-        norm = np.sqrt(np.einsum("vk,vk->v", rho, rho))
-        unit = rho / np.where(norm > 0.0, norm, 1.0)[:, None]
-        for first in range(0, len(questions), _AT_ONCE):
-            part = questions[first : first + _AT_ONCE]
-            result[number, first : first + _AT_ONCE] = _nearest_of(unit, part) == part[:, 3]
+    with progress("analogies", len(result), enabled=show) as advance:
+        for number, rho in enumerate(each_draw(draws, "rho")):
+            rho = rho if among is None else rho[among]
+            norm = np.sqrt(np.einsum("vk,vk->v", rho, rho))
+            unit = rho / np.where(norm > 0.0, norm, 1.0)[:, None]
+            for first in range(0, len(questions), _AT_ONCE):
+                part = questions[first : first + _AT_ONCE]
+                result[number, first : first + _AT_ONCE] = _nearest_of(unit, part) == part[:, 3]
+            advance(1, "")
     return result.reshape(draws.num_chains, draws.num_draws, len(questions))
 
 

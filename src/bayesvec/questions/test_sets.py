@@ -74,7 +74,7 @@ def judge(posterior: "Posterior", path: str | PathLike[str], *, at: str | None =
 
 
 def analogy_accuracy(
-    posterior: "Posterior", path: str | PathLike[str], *, at: str | None = None
+    posterior: "Posterior", path: str | PathLike[str], *, at: str | None = None, show: bool = False
 ) -> list[Judged]:
     """Return the share of right answers, of all questions and of each section; see `Posterior`."""
     questions = list(_read(read_questions, path))
@@ -86,7 +86,7 @@ def analogy_accuracy(
             known.append((question.section, rows))
     _check_enough(len(known), len(questions), path, "questions")
     asked_rows = np.array([rows for _, rows in known], dtype=np.int64)
-    right = right_answers(posterior.draws, asked_rows, among=posterior.slice_rows(at))
+    right = right_answers(posterior.draws, asked_rows, among=posterior.slice_rows(at), show=show)
     sections = np.array([section for section, _ in known])
     asked = [question.section for question in questions]
     name = Path(path).stem

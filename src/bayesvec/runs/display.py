@@ -42,13 +42,12 @@ class ChainProgress:
             (0, 0), np.float32
         )  # (draw, pair), with room to grow
         self.draws = 0
-        self._first = 0
+        self._first: int | None = None  # the sweep at which the clock begins
         self._began = self._latest = time.monotonic()
 
     def take_up(self, sweep: int, path: Path) -> None:
         """Begin at ``sweep``, with the cosines that are in the run folder already."""
-        self.sweep = self._first = sweep
-        self._began = self._latest = time.monotonic()
+        self.sweep = sweep
         draws = open_draws(path)
         if not draws.monitored:  # there is one word only
             self.draws = draws.chain_draws(self.chain)
@@ -61,6 +60,8 @@ class ChainProgress:
         self.log_posterior = log_posterior
         self.sweep = sweep
         self._latest = time.monotonic()
+        if self._first is None:  # the first sweep here may have waited for the compiler
+            self._first, self._began = sweep, self._latest
 
     def add(self, cosines: npt.NDArray[Any]) -> None:
         """Add the cosines of a stored draw."""
@@ -79,12 +80,13 @@ class ChainProgress:
 
     @property
     def rate(self) -> float:
-        """Sweeps per second since this process took the chain up."""
-        return (self.sweep - self._first) / max(self._latest - self._began, 1e-9)
+        """Sweeps per second since the first that this process has done; 0 until there are two."""
+        first = self.sweep if self._first is None else self._first
+        return (self.sweep - first) / max(self._latest - self._began, 1e-9)
 
     @property
     def seconds_left(self) -> float:
-        """Seconds to the end at this rate; infinite before the first sweep."""
+        """Seconds to the end at this rate; infinite until it is known."""
         left = self._settings.sweeps - self.sweep
         return 0.0 if not left else left / self.rate if self.rate else math.inf
 
