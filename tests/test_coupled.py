@@ -9,6 +9,7 @@ from joint import expected_statistics, joint_draws, sparse_counts
 from bayesvec import priors
 from bayesvec.counts import from_pairs
 from bayesvec.counts_rows import with_rows
+from bayesvec.identify import Anchors
 from bayesvec.kernels.rows import SEGMENT
 from bayesvec.model import Model
 from bayesvec.parallel import Threads
@@ -19,7 +20,8 @@ from bayesvec.vectors import Vectors
 from evidence import agrees
 
 DIM = 2
-SWEEPS = 8000
+SWEEPS = 6000
+TREES, COLOURS = gibbs.Options(joint="always"), gibbs.Options(joint="never")
 
 
 def dynamic_problem():
@@ -69,7 +71,6 @@ PROBLEMS = {
     "vectors": vectors_problem,
     "informative": informative_problem,
 }
-COUPLED = ("dynamic", "grouped", "cycle", "graph")
 
 
 def joint_agrees(counts, prior, **given):
@@ -79,14 +80,27 @@ def joint_agrees(counts, prior, **given):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_joint_distribution(name):
-    assert joint_agrees(*PROBLEMS[name]())
+    assert joint_agrees(*PROBLEMS[name](), options=COLOURS)
+
+
+@pytest.mark.parametrize("name", ["dynamic", "grouped"])
+def test_joint_distribution_by_trees(name):
+    assert joint_agrees(*PROBLEMS[name](), options=TREES)
+
+
+LONG = [
+    gibbs.Options(joint="always"),
+    gibbs.Options(joint="never"),
+    gibbs.Options(orbit=False),
+    gibbs.Options(inner_steps=2),
+]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("options", [gibbs.Options(orbit=False), gibbs.Options(inner_steps=2), None])
+@pytest.mark.parametrize("options", LONG)
 def test_joint_distribution_at_length(name, options):
-    assert joint_agrees(*PROBLEMS[name](), options=options, sweeps=100_000)
+    assert joint_agrees(*PROBLEMS[name](), options=options, sweeps=60_000)
 
 
 def forgotten_neighbour(problem):
@@ -97,6 +111,14 @@ def forgotten_neighbour(problem):
     return replace(problem, by_word=replace(half, coupling=half.coupling._replace(weight=weight)))
 
 
+def forgotten_parent(problem):
+    """A row is drawn, and tells its parent of itself, as if there were none."""
+    half = problem.by_word
+    weight = half.coupling.weight.copy()
+    weight[half.forest.trees.entry[0]] = 0.0
+    return replace(problem, by_word=replace(half, coupling=half.coupling._replace(weight=weight)))
+
+
 def stale_neighbours(problem):
     """Rows are redrawn together: each is told what its neighbours were before."""
     half = problem.by_word
@@ -104,10 +126,22 @@ def stale_neighbours(problem):
     return replace(problem, by_word=replace(half, colours=(Colour(rows, np.ones_like(rows), rows[:0]),)))
 
 
-@pytest.mark.parametrize("name", COUPLED)
-@pytest.mark.parametrize("bug", [forgotten_neighbour, stale_neighbours])
+BUGS = [
+    ("dynamic", forgotten_neighbour),
+    ("graph", forgotten_neighbour),
+    ("grouped", stale_neighbours),
+    ("cycle", stale_neighbours),
+]
+
+
+@pytest.mark.parametrize(("name", "bug"), BUGS)
 def test_joint_distribution_sees_planted_bugs(name, bug):
-    assert not joint_agrees(*PROBLEMS[name](), spoil=bug, sweeps=4000)
+    assert not joint_agrees(*PROBLEMS[name](), options=COLOURS, spoil=bug, sweeps=4000)
+
+
+@pytest.mark.parametrize("name", ["dynamic", "grouped"])
+def test_joint_distribution_by_trees_sees_a_forgotten_neighbour(name):
+    assert not joint_agrees(*PROBLEMS[name](), options=TREES, spoil=forgotten_parent, sweeps=4000)
 
 
 def test_joint_distribution_sees_an_orbit_without_the_coupling(monkeypatch):
@@ -138,11 +172,12 @@ def chain(problem, threads, sweeps=3):
 
 
 @pytest.mark.parametrize("learn", [False, True])
+@pytest.mark.parametrize("options", [TREES, COLOURS])
 @pytest.mark.parametrize("make", [priors.dynamic, priors.grouped])
-def test_the_same_on_any_number_of_threads(make, learn):
+def test_the_same_on_any_number_of_threads(make, options, learn):
     counts = many_slices()
     prior = make(counts, precision="learn" if learn else 1.0)
-    problem = gibbs.prepare(with_rows(counts, prior.added), prior, 5)
+    problem = gibbs.prepare(with_rows(counts, prior.added), prior, 5, options=options)
     (first, info), *others = (chain(problem, threads) for threads in (1, 2, 3))
     for state, other_info in others:
         for name in state._fields:
@@ -164,10 +199,11 @@ def huge_slices(contexts=SEGMENT + 100):
     )
 
 
-def test_huge_rows_know_their_neighbours():
+@pytest.mark.parametrize("options", [TREES, COLOURS])
+def test_huge_rows_know_their_neighbours(options):
     """With a drift that is nearly none all slices of a word are one."""
     counts = huge_slices()
-    problem = gibbs.prepare(counts, priors.dynamic(counts, drift_precision=1e9), 3)
+    problem = gibbs.prepare(counts, priors.dynamic(counts, drift_precision=1e9), 3, options=options)
     assert sorted(problem.by_word.huge.tolist()) == [0, 1, 2]
     one, two = chain(problem, 1)[0], chain(problem, 2)[0]
     np.testing.assert_array_equal(one.rho, two.rho)
@@ -181,6 +217,18 @@ def test_log_posterior_is_that_of_the_model(name):
     state, info = chain(gibbs.prepare(counts, prior, DIM), 2)
     expected = Model(counts, prior).log_posterior(state.rho, state.alpha)
     np.testing.assert_allclose(info.log_posterior, expected, rtol=1e-5)
+
+
+def test_anchors_are_left_alone_and_known_to_their_neighbours():
+    """Contexts that are coupled to an anchor; trees are not redrawn where one of their rows is fixed."""
+    counts, prior = graph_problem()
+    anchors = Anchors(np.array([0, 1]), np.array([[50.0, 0.0], [0.0, 50.0]]))
+    strong = Prior(prior.rho, RowPrior(1.0, coupling=1e4 * prior.alpha.coupling))  # c0 and c2 are one
+    problem = gibbs.prepare(counts, strong, DIM, anchors=anchors)
+    assert problem.by_context.forest is None
+    state, _ = chain(problem, 1)
+    np.testing.assert_array_equal(state.alpha[:2], anchors.values.astype(np.float32))
+    np.testing.assert_allclose(state.alpha[2], state.alpha[0], atol=0.5)
 
 
 def test_orbit_is_on_where_the_symmetry_is():

@@ -256,10 +256,11 @@ def go_on(
         try:
             if "init" in expected:
                 expected["init"] = wanted_name(expected["init"], run.load_counts(), run.settings.dim)
-            run.check_settings(expected)
+            module = find_method(run.settings.method)
+            run.check_settings(expected, method_options(module, run.settings.method, run.settings.options))
             if counts is not None:
                 run.check_counts(run.with_rows(_counts(counts)))
-            module, draws = find_method(run.settings.method), expected.get("draws", 0)
+            draws = expected.get("draws", 0)
             check_extendable(run.path, module, run.settings.method, run.settings.draws, draws)
             run.extend(draws)
             if run.elsewhere:

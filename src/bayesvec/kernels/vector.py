@@ -207,36 +207,67 @@ def _make_tile(kind: _Vectors, vectors: int, sign: float) -> Any:
         signature = types.void(panel, types.int64, types.int64, types.int64, target)
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
-            values, stride = _row(context, builder, signature.args[0], args[0])
-            count, row, column = args[1:4]
-            left, right = builder.gep(values, [row]), builder.gep(values, [column])
-
-            def body(index: Any, sums: list[Any]) -> list[Any]:
-                offset = builder.mul(index, stride)
-                a, b = builder.gep(left, [offset]), builder.gep(right, [offset])
-                columns = [kind.load(builder, b, v * kind.lanes) for v in range(vectors)]
-                new = []
-                for r in range(TILE_ROWS):
-                    scalar = kind.spread(builder, builder.load(builder.gep(a, [_index(r)])))
-                    pieces = zip(columns, sums[r * vectors : (r + 1) * vectors], strict=True)
-                    new += [kind.multiply_add(builder, scalar, piece, total) for piece, total in pieces]
-                return new
-
-            sums = _loop(builder, count, [kind.zero] * (TILE_ROWS * vectors), body)
-            doubles = _Vectors(ir.DoubleType(), kind.lanes)
-            for r in range(TILE_ROWS):
-                line, _ = _row(context, builder, signature.args[4], args[4], builder.add(row, _index(r)))
-                for v in range(vectors):
-                    total = sums[r * vectors + v]
-                    total = total if kind is _DOUBLES else builder.fpext(total, doubles.type)
-                    offset = builder.add(column, _index(v * kind.lanes))
-                    old = doubles.load(builder, line, offset)
-                    new = builder.fadd(old, total) if sign > 0 else builder.fsub(old, total)
-                    doubles.store(builder, new, line, offset)
+            panel = _row(context, builder, signature.args[0], args[0])
+            held = (context, builder, signature.args[4], args[4])
+            _emit_tile(kind, vectors, sign, panel, panel, args[1:4], held)
 
         return signature, generate
 
     return intrinsic(tile)
+
+
+def _make_mixed_tile(vectors: int) -> Any:
+    """Make a tile that subtracts, with ``a_i`` of one panel and ``b_i`` of another, both of doubles."""
+
+    def tile(typing, left, right, count, row, column, target):  # type: ignore[no-untyped-def]
+        signature = types.void(left, right, types.int64, types.int64, types.int64, target)
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
+            left, right = (_row(context, builder, signature.args[i], args[i]) for i in (0, 1))
+            held = (context, builder, signature.args[5], args[5])
+            _emit_tile(_DOUBLES, vectors, -1.0, left, right, args[2:5], held)
+
+        return signature, generate
+
+    return intrinsic(tile)
+
+
+def _emit_tile(
+    kind: _Vectors,
+    vectors: int,
+    sign: float,
+    left: tuple[Any, Any],
+    right: tuple[Any, Any],
+    where: Any,
+    target: tuple[Any, Any, Any, Any],
+) -> None:
+    """Emit a tile; ``left`` and ``right`` are pointers to panels with the lengths of their rows."""
+    context, builder, target_type, target_array = target
+    count, row, column = where
+    a_start, b_start = builder.gep(left[0], [row]), builder.gep(right[0], [column])
+
+    def body(index: Any, sums: list[Any]) -> list[Any]:
+        a = builder.gep(a_start, [builder.mul(index, left[1])])
+        b = builder.gep(b_start, [builder.mul(index, right[1])])
+        columns = [kind.load(builder, b, v * kind.lanes) for v in range(vectors)]
+        new = []
+        for r in range(TILE_ROWS):
+            scalar = kind.spread(builder, builder.load(builder.gep(a, [_index(r)])))
+            pieces = zip(columns, sums[r * vectors : (r + 1) * vectors], strict=True)
+            new += [kind.multiply_add(builder, scalar, piece, total) for piece, total in pieces]
+        return new
+
+    sums = _loop(builder, count, [kind.zero] * (TILE_ROWS * vectors), body)
+    doubles = _Vectors(ir.DoubleType(), kind.lanes)
+    for r in range(TILE_ROWS):
+        line, _ = _row(context, builder, target_type, target_array, builder.add(row, _index(r)))
+        for v in range(vectors):
+            total = sums[r * vectors + v]
+            total = total if kind is _DOUBLES else builder.fpext(total, doubles.type)
+            offset = builder.add(column, _index(v * kind.lanes))
+            old = doubles.load(builder, line, offset)
+            new = builder.fadd(old, total) if sign > 0 else builder.fsub(old, total)
+            doubles.store(builder, new, line, offset)
 
 
 # panel[place] = source[row]; y += scale * source[row]; returns source[row] @ x: one pass over float32 rows
@@ -253,3 +284,4 @@ add_tile_1, add_tile_2, add_tile_3 = (_make_tile(_FLOATS, vectors, 1.0) for vect
 subtract_tile_1, subtract_tile_2, subtract_tile_3 = (
     _make_tile(_DOUBLES, vectors, -1.0) for vectors in (1, 2, 3)
 )
+mixed_tile_1, mixed_tile_2, mixed_tile_3 = (_make_mixed_tile(vectors) for vectors in (1, 2, 3))

@@ -139,15 +139,22 @@ def colours(neighbours: Sparse | None, rows: int) -> list[Int64]:
     return [np.flatnonzero(found == colour) for colour in range(int(found.max()) + 1)]
 
 
-def _two_colours(neighbours: Sparse) -> Int64 | None:
-    """Return the parity of each row's distance from the first row of its component; None if that fails."""
+def search_breadth_first(neighbours: Sparse, label: npt.NDArray[np.integer]) -> tuple[Int64, Int64]:
+    """Return all rows, each component from its first row on outwards, and the row before each (-1 of the first).
+
+    Parameters
+    ----------
+    neighbours : sparse matrix
+        Symmetric.
+    label : ndarray of int
+        The component of each row.
+    """
     from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order, connected_components
+    from scipy.sparse.csgraph import breadth_first_order
 
     rows = neighbours.shape[0]
-    # one more row, next to the first of each component, makes one tree of all
-    labels = connected_components(neighbours, directed=False)[1]
-    firsts = np.unique(labels, return_index=True)[1]
+    # one more row, next to the first of each component, makes one graph of all
+    firsts = np.unique(label, return_index=True)[1]
     coo = neighbours.tocoo()
     origins, ends = coo.coords
     graph = csr_array(
@@ -157,9 +164,19 @@ def _two_colours(neighbours: Sparse) -> Int64 | None:
         ),
         shape=(rows + 1, rows + 1),
     )
-    order, parent = breadth_first_order(graph, rows, directed=True)
-    parity = np.ones(rows + 1, dtype=np.int64)
-    for row in order[1:].tolist():
-        parity[row] = 1 - parity[parent[row]]
-    found = parity[:rows]
-    return None if np.any(found[origins] == found[ends]) else found
+    order, before = breadth_first_order(graph, rows, directed=True)
+    parent = before[:rows].astype(np.int64)
+    parent[parent == rows] = -1
+    return order[1:].astype(np.int64), parent
+
+
+def _two_colours(neighbours: Sparse) -> Int64 | None:
+    """Return the parity of each row's distance from the first row of its component; None if that fails."""
+    from scipy.sparse.csgraph import connected_components
+
+    order, parent = search_breadth_first(neighbours, connected_components(neighbours, directed=False)[1])
+    parity = np.zeros(neighbours.shape[0], dtype=np.int64)
+    for row, before in zip(order.tolist(), parent[order].tolist(), strict=True):
+        parity[row] = 1 - parity[before] if before >= 0 else 0
+    origins, ends = neighbours.nonzero()
+    return None if np.any(parity[origins] == parity[ends]) else parity

@@ -103,9 +103,18 @@ class Run(Folder):
 
     lock: files.Lock
 
-    def check_settings(self, wanted: Mapping[str, Any]) -> None:
-        """Raise a `RunError` that says which ``wanted`` settings are not the run's (more draws may be)."""
-        found = differences(self.manifest["settings"], wanted)
+    def check_settings(self, wanted: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> None:
+        """Raise a `RunError` that says which ``wanted`` settings are not the run's (more draws may be).
+
+        Parameters
+        ----------
+        wanted : Mapping
+            The settings.
+        options : Mapping, optional
+            The run's options of its method, with those that the method did not have when it was begun.
+        """
+        settings = self.manifest["settings"]
+        found = differences({**settings, "options": options or settings["options"]}, wanted)
         if found:
             message = f"{self.path} was begun with other settings: {'; '.join(found)}"
             raise RunError(f"{message}; go on with its own or name another folder", path=str(self.path))

@@ -1,10 +1,10 @@
 """The Gibbs sampler: every row of rho given alpha, every row of alpha given rho, then a move along the orbit.
 
 Each row is a logistic regression on the other side's vectors; Polya-Gamma variables make it Gaussian
-(kernels/rows.py). Rows that the prior couples are redrawn colour by colour (halves.py); precisions that are
-learned are drawn after the rows (scales.py). The chain goes on from the current value of a row: one inner step
-is then exact. To restart a row from N(0, 1/K) and take S steps, as the paper's Algorithm 1 does, is biased; it
-is here to reproduce it.
+(kernels/rows.py). Rows that the prior couples are redrawn colour by colour, or whole trees of them at once
+(halves.py, kernels/trees.py); precisions that are learned are drawn after the rows (scales.py). The chain goes on
+from the current value of a row: one inner step is then exact. To restart a row from N(0, 1/K) and take S steps,
+as the paper's Algorithm 1 does, is biased; it is here to reproduce it.
 """
 
 from dataclasses import dataclass, replace
@@ -32,6 +32,7 @@ from bayesvec.kernels.rows import (
     redraw_rows,
     restart_row,
 )
+from bayesvec.kernels.trees import make_tree_work, redraw_trees
 from bayesvec.kernels.vector import padded
 from bayesvec.parallel import Threads
 from bayesvec.priors import Prior
@@ -57,13 +58,20 @@ class Options:
         Begin each row anew from N(0, 1/K), as the paper's Algorithm 1; biased, and without the orbit move.
     orbit : bool
         Move along the orbit after each sweep, where prior and anchors leave the symmetry.
+    joint : str
+        When to redraw all slices of a word at once, where the prior couples them as a tree: ``always``, ``never``
+        or ``auto``, which is always unless it would take more than a quarter of a sweep's time, and then in some
+        sweeps.
     """
 
     inner_steps: int = 1
     restart: bool = False
     orbit: bool = True
+    joint: str = "auto"
 
     def __post_init__(self) -> None:
+        if self.joint not in ("auto", "always", "never"):
+            raise OptionError(f"joint is {self.joint!r}; it must be auto, always or never")
         if not 1 <= self.inner_steps <= MOST_INNER_STEPS:
             raise OptionError(f"inner_steps is {self.inner_steps}; it must be from 1 to {MOST_INNER_STEPS}")
 
@@ -216,12 +224,15 @@ def _redraw(
     works: list[Work],
     threads: Threads,
 ) -> None:
-    """Redraw every row of one side in place, colour by colour."""
+    """Redraw every row of one side in place: tree by tree, or colour by colour."""
     broken: list[int] = []
-    # rows of a colour write their own shifts only, so that the threads can share the array
-    side = half.side if half.coupling is None else half.side._replace(shift=half.side.shift.copy())
-    for colour in half.colours:
-        broken += _redraw_colour(problem, half, side, colour, rows, other, key, works, threads)
+    if half.forest is not None and _is_joint(problem.options, half.forest.every, int(key.sweep)):
+        broken = _redraw_forest(problem, half, rows, other, key, works, threads)
+    else:
+        # rows of a colour write their own shifts only, so that the threads can share the array
+        side = half.side if half.coupling is None else half.side._replace(shift=half.side.shift.copy())
+        for colour in half.colours:
+            broken += _redraw_colour(problem, half, side, colour, rows, other, key, works, threads)
     if broken:
         name = half.names[min(broken)]
         raise NumericalError(
@@ -263,6 +274,51 @@ def _redraw_colour(
     for row in colour.huge.tolist():
         if not _redraw_huge(problem, side, row, rows[row], other, key, works, threads):
             broken.append(row)
+    return broken
+
+
+def _is_joint(options: Options, every: int, number: int) -> bool:
+    """Whether whole trees are redrawn in this sweep."""
+    if options.restart or options.joint == "never":
+        return False
+    return options.joint == "always" or number % every == 0
+
+
+def _redraw_forest(
+    problem: Problem,
+    half: Half,
+    rows: Float32,
+    other: Float32,
+    key: rng.Key,
+    works: list[Work],
+    threads: Threads,
+) -> list[int]:
+    """Redraw whole trees of coupled rows; return rows that broke down."""
+    forest, coupling = half.forest, half.coupling
+    assert forest is not None
+    assert coupling is not None
+    scratches = [make_tree_work(problem.dim, forest.largest) for _ in works]
+    broken: list[int] = []
+
+    def work(first: int, last: int, thread: int) -> None:
+        row = redraw_trees(
+            first,
+            last,
+            forest.trees,
+            coupling,
+            half.side,
+            rows,
+            other,
+            problem.options.inner_steps,
+            key,
+            problem.tables,
+            works[thread],
+            scratches[thread],
+        )
+        if row >= 0:
+            broken.append(row)
+
+    threads.run(work, threads.chunks(forest.cost))
     return broken
 
 

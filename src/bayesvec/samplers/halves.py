@@ -1,9 +1,12 @@
 """One side of the data and its prior, laid out for the row update: what half of a sweep redraws.
 
-Rows that the prior couples are never redrawn together: they are coloured once, no two neighbours alike, and
-redrawn colour by colour, each given its neighbours as they then are.
+Rows that the prior couples are never redrawn together unless they are drawn jointly. They are coloured once, no two
+neighbours alike, and redrawn colour by colour, each given its neighbours as they then are. Where the coupling
+makes trees of them (walks over slices, groups around a shared row) whole trees are redrawn at once, in every sweep
+or, where that would cost much beside the rest, in some.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,13 +15,17 @@ import numpy.typing as npt
 from bayesvec.counts import Side
 from bayesvec.kernels.coupling import Coupling, couple_rows, make_coupling
 from bayesvec.kernels.rows import SEGMENT, RowSide, make_side
+from bayesvec.kernels.trees import Trees, make_trees
 from bayesvec.parallel import Threads
 from bayesvec.priors import RowPrior
-from bayesvec.priors.coupling import colours
+from bayesvec.priors.coupling import Sparse, colours
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
+
+TREE_SHARE = 0.25  # of a sweep's time that redrawing whole trees may add to it, on average
+TREE_BYTES = 64 << 20  # that a tree may take in each thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +38,16 @@ class Colour:
 
 
 @dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees that are redrawn as wholes."""
+
+    trees: Trees
+    cost: Int64  # of redrawing each tree among the others
+    largest: int  # rows of the largest
+    every: int  # sweeps from one such redrawing to the next
+
+
+@dataclass(frozen=True, eq=False)
 class Half:
     """One side of the problem: half of a sweep."""
 
@@ -39,6 +56,7 @@ class Half:
     side: RowSide  # its shift is that without neighbours
     colours: tuple[Colour, ...]
     coupling: Coupling | None
+    forest: Forest | None = None
 
     @property
     def huge(self) -> Int64:
@@ -105,5 +123,28 @@ def make_half(
         Colour(rows, cost[rows], rows[huge[rows] & ~fixed[rows]])
         for rows in colours(prior.neighbours, len(fixed))
     ]
-    coupling = None if prior.neighbours is None else make_coupling(prior.neighbours)
-    return Half(purpose, names, side, tuple(found), coupling)
+    if prior.neighbours is None:
+        return Half(purpose, names, side, tuple(found), None)
+    forest = (
+        None
+        if fixed.any()
+        else _make_forest(prior.neighbours, sizes, int(side.other.max(initial=-1)) + 1, dim)
+    )
+    return Half(purpose, names, side, tuple(found), make_coupling(prior.neighbours), forest)
+
+
+def _make_forest(neighbours: Sparse, sizes: Int64, others: int, dim: int) -> Forest | None:
+    """Return the trees of the coupling, if it has no cycle and none of them is too large to hold."""
+    trees = make_trees(neighbours)
+    if trees is None:
+        return None
+    largest = int(np.diff(trees.indptr).max())
+    if largest * dim**2 * 8 > TREE_BYTES:
+        return None
+    cost = np.add.reduceat(sizes[trees.row] + 2 * dim, trees.indptr[:-1])
+    # in units of a pair, as measured: what a row takes more in its tree, and what a whole sweep takes
+    few = sizes < dim
+    more = np.where(few, 40 + 3.2 * dim, 30 + 2 * dim).sum()
+    whole = 2 * sizes.sum() + np.where(few, 50 + 2 * sizes, 85 + dim).sum() + others * (85 + dim)
+    every = max(1, math.ceil(more / (TREE_SHARE * whole)))
+    return Forest(trees, cost, largest, every)
