@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import logging
 import re
 import shlex
 import subprocess
@@ -158,6 +159,32 @@ def test_a_transcript_is_quoted(tmp_path):
     assert docs_console.told(["two"], file) == "```console\n$ two\n2\n```"
     with pytest.raises(KeyError):
         docs_console.told(["three"], file)
+
+
+def test_a_page_is_kept_until_something_changes_and_never_if_it_failed(tmp_path):
+    kept_module = pytest.importorskip("kept", reason="needs markupsafe")
+    ran = []
+
+    def run(code):
+        ran.append(code)
+        return f"<p>{code}</p>"
+
+    def build(key, page, *, fails=False):
+        kept = kept_module.Kept(run, tmp_path / "pages", key)
+        kept.begin(page)
+        shown = [kept(code) for code in page.split()]
+        if fails:
+            kept.handle(logging.makeLogRecord({"levelno": logging.WARNING}))
+        kept.end()
+        return shown
+
+    build("key", "a b", fails=True)
+    first, again = build("key", "a b"), build("key", "a b")
+    assert first == again == ["<p>a</p>", "<p>b</p>"]
+    assert ran == ["a", "b"] * 2  # not the third time
+    build("other key", "a b")
+    build("key", "a c")
+    assert ran == ["a", "b"] * 3 + ["a", "c"]
 
 
 MATH = {

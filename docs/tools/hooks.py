@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import logging
 import os
 import shutil
 import subprocess
@@ -11,12 +12,14 @@ from pathlib import Path
 import docs_console  # noqa: F401 (what the pages run finds these two among the imported modules)
 import docs_figures  # noqa: F401
 import pages
+from kept import Kept
 from mathml import MathML
 
 ROOT = Path(__file__).parents[2]
 WORK = ROOT / ".docs"  # where the code of the pages runs
 DEMO = "demo"  # the run they share, as `make demo` makes it
 COMMAND = ("bayesvec", "demo", "--out", DEMO)
+KEPT = "pages"
 SETTINGS = {"COLUMNS": "100", "MPLBACKEND": "Agg", "NO_COLOR": "1", "TERM": "dumb"}
 
 
@@ -33,11 +36,18 @@ tables = _load(ROOT / "benchmarks" / "tables.py")  # what was measured, as the R
 
 def on_config(config):
     """Add the mathematics, set the scene, and make the shared run unless it is there."""
+    global kept
     config.markdown_extensions.append(MathML())
     os.environ.update(SETTINGS)
     os.environ.pop("BAYESVEC_DATA", None)  # the pages have what ships with the package, and no more
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    prepare()
+    key = source_key()
+    prepare(key)
+    fences = config.mdx_configs["pymdownx.superfences"]["custom_fences"]
+    kept = Kept(fences[0]["format"], WORK / KEPT, key + tools_key())
+    logging.getLogger("mkdocs.plugins.markdown_exec").addHandler(kept)
+    for fence in fences:
+        fence["format"] = kept
     return config
 
 
@@ -46,17 +56,26 @@ def on_page_markdown(markdown, page, config, files):
     for name, make in tables.SECTIONS.items():
         markdown = markdown.replace(f"<!-- measured: {name} -->", make())
     session = page.file.src_uri.removesuffix(".md")
-    return pages.runnable(markdown, session=session, workdir=str(WORK))
+    marked = pages.runnable(markdown, session=session, workdir=str(WORK))
+    kept.begin(marked)
+    return marked
 
 
-def prepare():
-    """Leave nothing of an earlier build but the shared run, and make that if it is another source's."""
+def on_page_content(html, page, config, files):
+    """Keep what the page showed; headings that its code wrote are not in what is kept."""
+    if 'show="no"' not in page.file.content_string:
+        kept.end()
+    return html
+
+
+def prepare(key):
+    """Leave nothing of an earlier build but the shared run and the kept pages, and none of another source's."""
     WORK.mkdir(exist_ok=True)
-    key, there = source_key(), WORK / "key"
+    there = WORK / "key"
     fresh = there.exists() and there.read_text() == key
-    kept = {DEMO, "demo.txt", "key"} if fresh else set()
+    left = {DEMO, "demo.txt", "key", KEPT} if fresh else set()
     for path in WORK.iterdir():
-        if path.name not in kept:
+        if path.name not in left:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     if not fresh:
         made = subprocess.run(COMMAND, cwd=WORK, stdout=subprocess.PIPE, text=True, check=True)
@@ -70,3 +89,9 @@ def source_key():
     for path in sorted((ROOT / "src").rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def tools_key():
+    """Return a digest of these tools, by which the pages are run."""
+    parts = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+    return hashlib.sha256(b"".join(parts)).hexdigest()

@@ -1,0 +1,49 @@
+"""What the code of a page showed is kept: the page is run again when it, the package or these tools have changed."""
+
+import hashlib
+import json
+import logging
+from pathlib import Path
+
+from markupsafe import Markup
+
+
+class Kept(logging.Handler):
+    """Stands before the runner of blocks, and hears its warnings.
+
+    Parameters
+    ----------
+    run : callable
+        Runs a block and returns its HTML, as markdown-exec's formatter does.
+    folder : Path
+        Where pages are kept.
+    key : str
+        What all pages depend on.
+    """
+
+    def __init__(self, run, folder: Path, key: str) -> None:
+        super().__init__(logging.WARNING)
+        self.run, self.folder, self.key = run, folder, key
+        self.file, self.there, self.shown, self.failed = folder, None, [], False
+
+    def begin(self, text: str) -> None:
+        """Turn to a page."""
+        self.file = self.folder / f"{hashlib.sha256(f'{self.key}{text}'.encode()).hexdigest()}.json"
+        self.there = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else None
+        self.shown, self.failed = [], False
+
+    def end(self) -> None:
+        """Keep the page, if nothing failed on it."""
+        if self.shown and self.there is None and not self.failed:
+            self.folder.mkdir(exist_ok=True)
+            self.file.write_text(json.dumps(self.shown), encoding="utf-8")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Hear of a block that failed."""
+        self.failed = True
+
+    def __call__(self, *args, **kwargs):
+        """Return what a block shows."""
+        html = self.run(*args, **kwargs) if self.there is None else Markup(self.there[len(self.shown)])
+        self.shown.append(html)
+        return html
