@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -20,3 +22,12 @@ def test_pictures_are_there():
     ]
     assert pictures
     assert all((ROOT / picture).exists() for picture in pictures)
+
+
+@pytest.mark.slow
+def test_outputs_are_what_the_commands_print():
+    command = [sys.executable, "docs/tools/readme.py", "--check"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if result.returncode == 3:
+        pytest.skip(result.stderr.strip())
+    assert result.returncode == 0, result.stderr
