@@ -245,14 +245,15 @@ def arviz_groups(source):
 
     if isinstance(source, Path):
         return arviz.from_netcdf(source)
-    return arviz.InferenceData.from_datatree(source) if hasattr(arviz, "InferenceData") else source
+    return arviz.InferenceData.from_datatree(source) if arviz.__version__.startswith("0.") else source
 
 
 def arviz_ess(group, method, names):
     import arviz
 
     dataset = group.to_dataset() if hasattr(group, "to_dataset") else group  # a node of a tree in ArviZ 1
-    result = arviz.ess(dataset, var_names=names, method=method)
+    tails = {"prob": (0.05, 0.95)} if method == "tail" else {}  # ArviZ 1 has other tails by default
+    result = arviz.ess(dataset, var_names=names, method=method, **tails)
     return {name: np.asarray(result[name]) for name in names}
 
 
