@@ -5,8 +5,6 @@ import json
 import logging
 from pathlib import Path
 
-from markupsafe import Markup
-
 
 class Kept(logging.Handler):
     """Stands before the runner of blocks, and hears its warnings.
@@ -44,6 +42,6 @@ class Kept(logging.Handler):
 
     def __call__(self, *args, **kwargs):
         """Return what a block shows."""
-        html = self.run(*args, **kwargs) if self.there is None else Markup(self.there[len(self.shown)])
+        html = self.run(*args, **kwargs) if self.there is None else self.there[len(self.shown)]
         self.shown.append(html)
         return html
