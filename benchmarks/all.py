@@ -10,7 +10,18 @@ from pathlib import Path
 
 import tables
 
-SCRIPTS = ("sweep", "polyagamma_draws", "gradient", "map", "count", "ess", "laplace", "fit", "questions")
+SCRIPTS = (
+    "sweep",
+    "polyagamma_draws",
+    "gradient",
+    "map",
+    "count",
+    "ess",
+    "laplace",
+    "fit",
+    "questions",
+    "priors",
+)
 
 
 def main():

@@ -13,7 +13,7 @@ from bayesvec.errors import InputError, OptionError
 from bayesvec.priors import Learned, Prior, RowPrior
 from bayesvec.priors.arrays import from_arrays, to_arrays
 from bayesvec.priors.coupling import colours
-from bayesvec.priors.slices import slice_times
+from bayesvec.priors.times import slice_times
 from bayesvec.vectors import Vectors
 
 ROWS, DIM = 5, 3

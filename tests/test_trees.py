@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from bayesvec import priors
 from bayesvec.counts_rows import with_rows
+from bayesvec.errors import OptionError
 from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import make_coupling
 from bayesvec.kernels.dense import factor
@@ -17,6 +18,7 @@ from bayesvec.kernels.rows import make_side, make_work
 from bayesvec.kernels.trees import _pass_up, fill_message, make_tree_work, make_trees, redraw_trees
 from bayesvec.kernels.vector import padded
 from bayesvec.samplers import gibbs
+from bayesvec.samplers.redraw import is_joint
 
 TABLES = load_tables()
 NORMALS = 1 << 31  # the block at which a row's normals begin
@@ -170,7 +172,7 @@ def test_when_trees_are_redrawn():
     every = 3
     for joint, expected in (("auto", [0, 3, 6]), ("never", []), ("always", list(range(8)))):
         options = gibbs.Options(joint=joint)
-        assert [number for number in range(8) if gibbs._is_joint(options, every, number)] == expected
-    assert not gibbs._is_joint(gibbs.Options(joint="always", restart=True), 1, 0)
-    with pytest.raises(gibbs.OptionError, match="joint is 'maybe'; it must be auto, always or never"):
+        assert [number for number in range(8) if is_joint(options, every, number)] == expected
+    assert not is_joint(gibbs.Options(joint="always", restart=True), 1, 0)
+    with pytest.raises(OptionError, match="joint is 'maybe'; it must be auto, always or never"):
         gibbs.Options(joint="maybe")

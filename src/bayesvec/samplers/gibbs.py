@@ -2,9 +2,9 @@
 
 Each row is a logistic regression on the other side's vectors; Polya-Gamma variables make it Gaussian
 (kernels/rows.py). Rows that the prior couples are redrawn colour by colour, or whole trees of them at once
-(halves.py, kernels/trees.py); precisions that are learned are drawn after the rows (scales.py). The chain goes on
-from the current value of a row: one inner step is then exact. To restart a row from N(0, 1/K) and take S steps,
-as the paper's Algorithm 1 does, is biased; it is here to reproduce it.
+(redraw.py, kernels/trees.py); precisions that are learned are drawn after the rows (scales.py). The chain goes
+on from the current value of a row: one inner step is then exact. To restart a row from N(0, 1/K) and take S
+steps, as the paper's Algorithm 1 does, is biased; it is here to reproduce it.
 """
 
 from dataclasses import dataclass, replace
@@ -14,29 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec.counts import PairCounts
-from bayesvec.errors import NumericalError, OptionError
 from bayesvec.identify import Anchors
 from bayesvec.kernels import rng
-from bayesvec.kernels.coupling import couple_rows
 from bayesvec.kernels.orbit import move_along_orbit, move_by_forms
 from bayesvec.kernels.polyagamma_tables import Tables, load_tables
-from bayesvec.kernels.rows import (
-    MOST_INNER_STEPS,
-    SEGMENT,
-    RowSide,
-    Work,
-    add_pairs,
-    draw_many,
-    log_posterior_rows,
-    make_work,
-    redraw_rows,
-    restart_row,
-)
-from bayesvec.kernels.trees import make_tree_work, redraw_trees
+from bayesvec.kernels.rows import RowSide, Work, log_posterior_rows, make_work
 from bayesvec.kernels.vector import padded
 from bayesvec.parallel import Threads
 from bayesvec.priors import Prior
-from bayesvec.samplers.halves import Colour, Half, make_half
+from bayesvec.samplers.halves import Half, make_half
+from bayesvec.samplers.redraw import Drawing, Options, redraw
 from bayesvec.samplers.scales import draw_scales, log_hyperprior, start_scales
 from bayesvec.samplers.state import Info
 from bayesvec.samplers.state import ScaledState as State
@@ -44,36 +31,6 @@ from bayesvec.samplers.state import ScaledState as State
 Float32 = npt.NDArray[np.float32]
 
 LEARNS = True  # the precisions of a prior, where it asks for that
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to sweep.
-
-    Attributes
-    ----------
-    inner_steps : int
-        Polya-Gamma steps of a row in each sweep (the paper's S).
-    restart : bool
-        Begin each row anew from N(0, 1/K), as the paper's Algorithm 1; biased, and without the orbit move.
-    orbit : bool
-        Move along the orbit after each sweep, where prior and anchors leave the symmetry.
-    joint : str
-        When to redraw all slices of a word at once, where the prior couples them as a tree: ``always``, ``never``
-        or ``auto``, which is always unless it would take more than a quarter of a sweep's time, and then in some
-        sweeps.
-    """
-
-    inner_steps: int = 1
-    restart: bool = False
-    orbit: bool = True
-    joint: str = "auto"
-
-    def __post_init__(self) -> None:
-        if self.joint not in ("auto", "always", "never"):
-            raise OptionError(f"joint is {self.joint!r}; it must be auto, always or never")
-        if not 1 <= self.inner_steps <= MOST_INNER_STEPS:
-            raise OptionError(f"inner_steps is {self.inner_steps}; it must be from 1 to {MOST_INNER_STEPS}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +128,7 @@ def sweep(
     current = _at(problem, state.scales)
     for half, rows, other in ((current.by_word, rho, alpha), (current.by_context, alpha, rho)):
         key = rng.make_key(seed, half.purpose, chain=chain, sweep=number)
-        _redraw(current, half, rows, other, key, works, threads)
+        redraw(half, rows, other, Drawing(problem.options, problem.tables, key, works, threads))
     after = State(rho[:, : problem.dim].copy(), alpha[:, : problem.dim].copy(), state.scales)
     if len(state.scales):
         key = rng.make_key(seed, rng.SCALES, chain=chain, sweep=number)
@@ -213,145 +170,6 @@ def _padded(x: Float32) -> Float32:
     out = np.zeros((len(x), padded(x.shape[1])), dtype=np.float32)
     out[:, : x.shape[1]] = x
     return out
-
-
-def _redraw(
-    problem: Problem,
-    half: Half,
-    rows: Float32,
-    other: Float32,
-    key: rng.Key,
-    works: list[Work],
-    threads: Threads,
-) -> None:
-    """Redraw every row of one side in place: tree by tree, or colour by colour."""
-    broken: list[int] = []
-    if half.forest is not None and _is_joint(problem.options, half.forest.every, int(key.sweep)):
-        broken = _redraw_forest(problem, half, rows, other, key, works, threads)
-    else:
-        # rows of a colour write their own shifts only, so that the threads can share the array
-        side = half.side if half.coupling is None else half.side._replace(shift=half.side.shift.copy())
-        for colour in half.colours:
-            broken += _redraw_colour(problem, half, side, colour, rows, other, key, works, threads)
-    if broken:
-        name = half.names[min(broken)]
-        raise NumericalError(
-            f"the precision of the row of {name!r} is not positive definite or not finite; "
-            "check the prior precision (a larger one helps) and the counts of that row",
-            word=name,
-        )
-
-
-def _redraw_colour(
-    problem: Problem,
-    half: Half,
-    side: RowSide,
-    colour: Colour,
-    rows: Float32,
-    other: Float32,
-    key: rng.Key,
-    works: list[Work],
-    threads: Threads,
-) -> list[int]:
-    """Redraw rows that are not coupled with each other, ``side`` with a shift of its own to write to.
-
-    Returns the rows that broke down.
-    """
-    base, coupling, order = half.side.shift, half.coupling, colour.rows
-    steps, restart = problem.options.inner_steps, problem.options.restart
-    broken: list[int] = []
-
-    def work(first: int, last: int, thread: int) -> None:
-        if coupling is not None:
-            couple_rows(first, last, order, coupling, 1.0, rows, base, side.shift)
-        row = redraw_rows(
-            first, last, order, side, rows, other, steps, restart, key, problem.tables, works[thread]
-        )
-        if row >= 0:
-            broken.append(row)
-
-    threads.run(work, threads.chunks(colour.cost))
-    for row in colour.huge.tolist():
-        if not _redraw_huge(problem, side, row, rows[row], other, key, works, threads):
-            broken.append(row)
-    return broken
-
-
-def _is_joint(options: Options, every: int, number: int) -> bool:
-    """Whether whole trees are redrawn in this sweep."""
-    if options.restart or options.joint == "never":
-        return False
-    return options.joint == "always" or number % every == 0
-
-
-def _redraw_forest(
-    problem: Problem,
-    half: Half,
-    rows: Float32,
-    other: Float32,
-    key: rng.Key,
-    works: list[Work],
-    threads: Threads,
-) -> list[int]:
-    """Redraw whole trees of coupled rows; return rows that broke down."""
-    forest, coupling = half.forest, half.coupling
-    assert forest is not None
-    assert coupling is not None
-    scratches = [make_tree_work(problem.dim, forest.largest) for _ in works]
-    broken: list[int] = []
-
-    def work(first: int, last: int, thread: int) -> None:
-        row = redraw_trees(
-            first,
-            last,
-            forest.trees,
-            coupling,
-            half.side,
-            rows,
-            other,
-            problem.options.inner_steps,
-            key,
-            problem.tables,
-            works[thread],
-            scratches[thread],
-        )
-        if row >= 0:
-            broken.append(row)
-
-    threads.run(work, threads.chunks(forest.cost))
-    return broken
-
-
-def _redraw_huge(
-    problem: Problem,
-    side: RowSide,
-    row: int,
-    x: Float32,
-    other: Float32,
-    key: rng.Key,
-    works: list[Work],
-    threads: Threads,
-) -> bool:
-    """Redraw one row of many pairs: its segments are shared between threads and added up in order."""
-    first, last = int(side.indptr[row]), int(side.indptr[row + 1])
-    starts = range(first, last, SEGMENT)
-    grams = np.zeros((len(starts), *works[0].gram.shape))
-    if problem.options.restart:
-        restart_row(row, key, works[0], x)
-    for step in range(problem.options.inner_steps):
-        offset = step * (last - first) - first
-        grams[:] = 0.0
-
-        def work(begin: int, end: int, thread: int, offset: int = offset) -> None:
-            for start, gram in zip(starts[begin:end], grams[begin:end], strict=True):
-                stop = min(start + SEGMENT, last)
-                index = offset + start
-                add_pairs(row, start, stop, index, side, x, other, key, problem.tables, works[thread], gram)
-
-        threads.run(work, threads.chunks(np.ones(len(starts))))
-        if not draw_many(row, step, side, key, works[0], grams.sum(axis=0), x):
-            return False
-    return True
 
 
 def _log_posterior(

@@ -1,0 +1,79 @@
+"""The times of slices: numbers, dates, or an order that is given."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+
+from bayesvec.errors import OptionError
+
+DAYS_OF_YEAR = 365.2425
+
+
+def slice_times(
+    groups: Iterable[str], order: Sequence[str] | Mapping[str, float] | None = None
+) -> dict[str, float]:
+    """Return the time of each slice: as given, or that which its name tells.
+
+    Parameters
+    ----------
+    groups : iterable of str
+        Names of the slices.
+    order : sequence of str or Mapping, optional
+        The slices in order, or the time of each.
+    """
+    names = sorted(set(groups))
+    if order is not None:
+        return _given_times(names, order)
+    for read in (_number, _date):
+        times = {name: read(name) for name in names}
+        if all(time is not None and math.isfinite(time) for time in times.values()):
+            return _distinct({name: float(time) for name, time in times.items() if time is not None})
+    bad = next(name for name in names if _number(name) is None and _date(name) is None)
+    raise OptionError(
+        f"the slice {bad!r} is neither a number nor a date, so the order of the slices is not known; "
+        f"give it: --slice-order {','.join(names[:3])}{',...' if len(names) > 3 else ''} (order=)"
+    )
+
+
+def _given_times(names: list[str], order: Sequence[str] | Mapping[str, float]) -> dict[str, float]:
+    times = dict(order) if isinstance(order, Mapping) else {name: float(i) for i, name in enumerate(order)}
+    if not isinstance(order, Mapping) and len(times) != len(order):
+        raise OptionError("the order names a slice twice; name each once")
+    lacking = [name for name in names if name not in times]
+    unknown = [name for name in times if name not in names]
+    for found, what in ((lacking, "does not have"), (unknown, "names what is no slice:")):
+        if found:
+            raise OptionError(
+                f"the order of the slices {what} {found[0]!r}; the slices are {', '.join(names)}"
+            )
+    return _distinct({name: float(times[name]) for name in names})
+
+
+def _distinct(times: dict[str, float]) -> dict[str, float]:
+    seen: dict[float, str] = {}
+    for name, time in times.items():
+        if not math.isfinite(time):
+            raise OptionError(f"the time of slice {name!r} is {time}; it must be finite")
+        if time in seen:
+            raise OptionError(f"slices {seen[time]!r} and {name!r} have the same time; give them one name")
+        seen[time] = name
+    return times
+
+
+def _number(name: str) -> float | None:
+    try:
+        return float(name)
+    except ValueError:
+        return None
+
+
+def _date(name: str) -> float | None:
+    """Read 2001-02-03, 2001-02 or a date with a time of day; return years."""
+    text = name.strip()
+    try:
+        moment = datetime.fromisoformat(text if len(text) > 7 else f"{text}-01")
+    except ValueError:
+        return None
+    seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
+    days = moment.date().toordinal() - date(1, 1, 1).toordinal() + seconds / 86400
+    return days / DAYS_OF_YEAR
