@@ -56,7 +56,7 @@ def reproduce(
         for path in write_page(experiments, where, page, quick=quick):
             typer.echo(f"written: {path}")
         return
-    from bayesvec.experiments.running import NoData
+    from bayesvec.experiments.cells import NoData
 
     left_out = []
     for experiment in experiments:

@@ -77,21 +77,14 @@ def movielens(
         raise OptionError(f"recipe is {recipe!r}; it must be 'A' or 'B'")
     if names not in ("title", "id"):
         raise OptionError(f"names is {names!r}; it must be 'title' or 'id'")
-    where = local(path, "ml-100k", "ml-100k.zip") or downloaded(
-        URL, md5=MD5, what="MovieLens 100K", limit=20_000_000
-    )
-    ratings = _read_ratings(where)
-    kept = [movie for movie, n in _most_rated(ratings.movie) if n >= min_ratings]
-    if not kept:
-        raise OptionError(f"no movie of {where} has min_ratings = {min_ratings} ratings; give fewer")
+    where = _find(path)
+    kept, ratings = _chosen(where, recipe, min_ratings, seed)
     name = dict(zip(kept, _names(where, kept, names), strict=True))
-    ratings = Ratings(*(column[np.isin(ratings.movie, kept)] for column in ratings))
-    if recipe == "B":
-        ratings = _a_few_of_each_user(ratings, seed)
     from bayesvec.text.counting import count_baskets
 
+    baskets = _baskets(ratings, disliked=recipe == "B").values()
     counts = count_baskets(
-        ([name[movie] for movie in basket] for basket in _baskets(ratings, disliked=recipe == "B")),
+        ([name[movie] for movie in basket] for basket in baskets),
         vocabulary=list(name.values()),
         negatives=negatives,
         negative_power=0.75,
@@ -103,14 +96,41 @@ def movielens(
     return replace(counts, recipe={**counts.recipe, **made})
 
 
-def _baskets(ratings: Ratings, *, disliked: bool) -> list[list[int]]:
-    """Return the movies that each user liked, and those that each disliked if they count."""
+def users_of_baskets(
+    path: str | os.PathLike[str] | None = None, *, recipe: str = "A", min_ratings: int = 50, seed: int = 0
+) -> Int64:
+    """Return the user of each basket that `movielens` counts with the same arguments.
+
+    With these as ``units`` `bayesvec.text.holdout.split_documents` holds out whole users in recipe B too.
+    """
+    _, ratings = _chosen(_find(path), recipe, min_ratings, seed)
+    return np.array([user for user, _ in _baskets(ratings, disliked=recipe == "B")], dtype=np.int64)
+
+
+def _find(path: str | os.PathLike[str] | None) -> Path:
+    return local(path, "ml-100k", "ml-100k.zip") or downloaded(
+        URL, md5=MD5, what="MovieLens 100K", limit=20_000_000
+    )
+
+
+def _chosen(where: Path, recipe: str, min_ratings: int, seed: int) -> tuple[list[int], Ratings]:
+    """Return the movies that have enough ratings, most often rated first, and the ratings a recipe keeps."""
+    ratings = _read_ratings(where)
+    kept = [movie for movie, n in _most_rated(ratings.movie) if n >= min_ratings]
+    if not kept:
+        raise OptionError(f"no movie of {where} has min_ratings = {min_ratings} ratings; give fewer")
+    ratings = Ratings(*(column[np.isin(ratings.movie, kept)] for column in ratings))
+    return kept, _a_few_of_each_user(ratings, seed) if recipe == "B" else ratings
+
+
+def _baskets(ratings: Ratings, *, disliked: bool) -> dict[tuple[int, bool], list[int]]:
+    """Return by user and sign the movies that each user liked, and those each disliked if they count."""
     liked = ratings.rating >= LIKED
     baskets: dict[tuple[int, bool], list[int]] = {}
     for user, movie, sign in zip(ratings.user.tolist(), ratings.movie.tolist(), liked.tolist(), strict=True):
         if sign or disliked:
             baskets.setdefault((user, sign), []).append(movie)
-    return [sorted(baskets[key]) for key in sorted(baskets)]
+    return {key: sorted(baskets[key]) for key in sorted(baskets)}
 
 
 def _most_rated(movie: Int64) -> list[tuple[int, int]]:

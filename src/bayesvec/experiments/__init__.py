@@ -13,7 +13,21 @@ if TYPE_CHECKING:
     from bayesvec.experiments.cells import Experiment
 
 # in the order of the paper
-NAMES = ("donuts", "convergence", "scaling", "coverage", "ess", "throughput", "cosines")
+NAMES = (
+    "donuts",
+    "convergence",
+    "scaling",
+    "coverage",
+    "ess",
+    "throughput",
+    "cosines",
+    "movielens-throughput",
+    "movielens-holdout",
+    "congress-cosines",
+    "congress-holdout",
+    "sparsity",
+    "anchors",
+)
 
 
 def find_experiment(name: str) -> "Experiment":

@@ -97,7 +97,7 @@ def run_cell(
     path = record_path(out, experiment, cell)
     path.parent.mkdir(parents=True, exist_ok=True)
     work = path.parent / "work" / find_key(experiment, cell)
-    found, began = machine(), time.perf_counter()
+    found, began, worked = machine(), time.perf_counter(), time.process_time()
     values = experiment.run(cell.settings, Bench(threads, work, report))
     record = {
         "format": FORMAT,
@@ -112,6 +112,7 @@ def run_cell(
         "threads": threads,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(time.perf_counter() - began, 3),
+        "processor_seconds": round(time.process_time() - worked, 3),  # of all threads
         "values": tidy(values),
     }
     files.write_json(path, record)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec import files
-from bayesvec.errors import OptionError
+from bayesvec.errors import InputError, OptionError
 
 FORMAT = "bayesvec experiment"
 
@@ -54,6 +54,10 @@ class Cell:
             all(any(fnmatchcase(word, wanted) for word in words) for wanted in pattern.split())
             for pattern in patterns
         )
+
+
+class NoData(InputError):
+    """The data of an experiment is not on this machine and cannot be had."""
 
 
 class Experiment(Protocol):

@@ -17,11 +17,11 @@ SHOWS = "Figure 4 (fig:sim_K5_V100_cossim)"
 VERSION = 1
 NOTE = """\
 Cosines between the vectors of words 1 and 2, and of words 42 and 44, in the first world: K = 5, V = 100, N =
-100,000, the prior precision K; 2,000 draws by two chains. The paper prints the curves without numbers, and its
-worlds are not ours: what can be compared is which methods agree. It says that those of HMC and Gibbs are very
-similar and that those of MFVI differ drastically. Its MFVI is Stan's with the default rule for stopping; ours
-at the optimum is beside it. Gibbs is ours, warm and free; "Algorithm 1" is the paper's variant (restart, S =
-10, the last K contexts fixed)."""
+100,000, the prior precision K; 2,000 draws by two chains. The paper prints the curves without numbers, and
+its worlds are not ours: what can be compared is which methods agree. It says that those of HMC and Gibbs are
+very similar and that those of MFVI differ drastically. Its MFVI is Stan's with the default rule for stopping;
+ours at the optimum is beside it. Gibbs is ours, warm and free; "Algorithm 1" is the paper's variant (restart,
+S = 10, the last K contexts fixed)."""
 
 PAPER = {"words": ((1, 2), (42, 44)), "said": "HMC and Gibbs very similar, MFVI drastically different"}
 WORDS = ((0, 1), (41, 43))  # the same, counted from 0

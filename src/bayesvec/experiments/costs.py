@@ -51,3 +51,37 @@ def fit_seconds(
     else:  # blockvi, laplace
         seconds = 300 * one + 5e-4 * sweeps + 2e-9 * (vocab * dim) ** 3 / 8
     return fits / at_once * seconds + 0.3
+
+
+def counts_seconds(way: str, dim: int, rows: int, distinct: float, *, sweeps: int) -> float:
+    """Return the time of a fit of two chains to real data, on two cores.
+
+    Parameters
+    ----------
+    way : str
+        One of `bayesvec.experiments.ways.WAYS`.
+    dim, rows : int
+        Axes, and rows of both sides.
+    distinct : float
+        Distinct pairs.
+    sweeps : int
+        Warm-up and draws of a chain.
+    """
+    one = sweep_seconds(dim, rows, distinct)
+    gradient = 1e-4 + distinct * 1.0e-8 * (1.0 + dim / 8)
+    if way.startswith("paper"):
+        return 10 * sweeps * one
+    if way.startswith("gibbs"):
+        return sweeps * one
+    if way.startswith("nuts"):
+        return sweeps * 100 * gradient
+    if way == "map":
+        return 500 * gradient
+    if way.startswith("mfvi"):
+        return (4000 if way == "mfvi-stan" else 15000) * gradient
+    return 150 * one  # blockvi
+
+
+def congress_pairs(samples: int) -> float:
+    """Return about how many distinct pairs so many samples of speeches have, 5,000 words."""
+    return 1.35 * math.pow(samples, 0.875)

@@ -26,12 +26,12 @@ NOTE = """\
 Coverage (%) of the true value by 90% intervals, over all pairs of ten worlds with uniform pairs (two in the
 quick size); the prior precision is K, as the worlds have it. Ours: 2,000 draws after 500 sweeps (NUTS: 1,000
 after 400), one chain a world; an interval goes from the n-th smallest to the n-th largest draw, n being 5% of
-them. Gibbs goes on from the current value of a row, one step a sweep, and is free; "Algorithm 1" is the paper's
-variant: rows begin anew from N(0, 1/K), take S = 10 steps, and the last K contexts are fixed at the MAP. Where
-that cannot be (n/a), the MAP is zero or spans fewer than K directions, and there is nothing to fix contexts at.
-The paper's MFVI is Stan's with its default rule for stopping ("stopped as Stan does"); ours climbs the same
-bound to its optimum. The paper has no cosines and no blockvi, and its Laplace has the last K contexts fixed;
-ours is free unless it says so."""
+them. Gibbs goes on from the current value of a row, one step a sweep, and is free; "Algorithm 1" is the
+paper's variant: rows begin anew from N(0, 1/K), take S = 10 steps, and the last K contexts are fixed at the
+MAP. Where that cannot be (n/a), the MAP is zero or spans fewer than K directions, and there is nothing to fix
+contexts at. The paper's MFVI is Stan's with its default rule for stopping ("stopped as Stan does"); ours
+climbs the same bound to its optimum. The paper has no cosines and no blockvi, and its Laplace has the last K
+contexts fixed; ours is free unless it says so."""
 
 # Coverage by (K, V) and method, at the sizes of `simulated.SIZES`.
 PAPER = {

@@ -15,13 +15,13 @@ from bayesvec.experiments.ways import WAYS, draw_world
 from bayesvec.worlds import simulate
 
 NAME = POOL = "donuts"
-SHOWS = "Figure 1 (fig:sim_donuts) and Figure 7 (fig:symmetry_K5)"
+SHOWS = "Figure 1 (fig:sim_donuts) and Figure 8 (fig:symmetry_K5)"
 VERSION = 1
 NOTE = """\
-The first two coordinates of one word's vector: word 1 of V = 10 at K = 2, N = 20,000, and word 4 of V = 100 at
-K = 5, N = 50,000; the prior precision is K; 1,000 draws by two chains. The paper's are drawn by Stan's HMC
-(ours: NUTS), left as they come and with contexts fixed at a MAP estimate; it prints no numbers. Beside them are
-our Gibbs sampler, free, and the same draws each turned to one reference ("turned"), which is what
+The first two coordinates of one word's vector: word 1 of V = 10 at K = 2, N = 20,000, and word 4 of V = 100
+at K = 5, N = 50,000; the prior precision is K; 1,000 draws by two chains. The paper's are drawn by Stan's HMC
+(ours: NUTS), left as they come and with contexts fixed at a MAP estimate; it prints no numbers. Beside them
+are our Gibbs sampler, free, and the same draws each turned to one reference ("turned"), which is what
 `identify="procrustes"` stores, and the paper's Gibbs sampler ("Algorithm 1": restart, S = 10, the last K
 contexts fixed). "Mean over length" is the length of the mean of the two coordinates over the mean of their
 length: near 0 for a ring around the origin, near 1 for one cloud away from it. R-hat is that of the first

@@ -25,6 +25,10 @@ STYLES: dict[str, dict[str, Any]] = {
     "paper": {"color": COLOURS[3], "linestyle": DASHES[5]},
     "blockvi": {"color": COLOURS[5], "linestyle": DASHES[3]},
     "laplace": {"color": "0.5", "linestyle": DASHES[4]},
+    "gibbs-plain": {"color": COLOURS[5], "linestyle": DASHES[3]},
+    "gibbs-last": {"color": COLOURS[0], "linestyle": DASHES[1]},
+    "gibbs-random": {"color": COLOURS[5], "linestyle": DASHES[2]},
+    "paper-random": {"color": COLOURS[4], "linestyle": DASHES[3]},
 }
 
 
@@ -43,7 +47,8 @@ def panels(columns: int, *, rows: int = 1, width: float = 4.4, height: float = 3
 def legend_below(figure: "Figure", ax: "Axes") -> None:
     """Put the legend of ``ax`` under all panels, where it hides nothing."""
     handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(3, len(labels)), frameon=False)
+    columns = max(1, int(figure.get_figwidth() // 2.9))
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def draw_density(ax: "Axes", draws: npt.NDArray[np.float64], label: str, style: dict[str, Any]) -> None:
@@ -57,7 +62,7 @@ def draw_density(ax: "Axes", draws: npt.NDArray[np.float64], label: str, style: 
 
 def slope_guide(ax: "Axes", sizes: Sequence[float], at: float) -> None:
     """Draw a thin line of slope -1/2 through the height ``at`` at the last of the sizes."""
-    x = np.array([min(sizes), max(sizes)], dtype=np.float64)
+    x = np.array([max(min(sizes), max(sizes) / 30), max(sizes)], dtype=np.float64)
     ax.plot(x, at * np.sqrt(x[-1] / x), color="0.7", linewidth=0.8, zorder=0, label="slope -1/2")
 
 

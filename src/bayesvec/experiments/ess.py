@@ -19,12 +19,12 @@ NOTE = """\
 Effective sample size out of 1,000 draws after 1,000 of warm-up: the median, and in brackets the worst, over
 1,000 co-occurrence probabilities, 1,000 cosines, and all parameters that are not fixed (of free draws after
 each was turned to one reference). Two chains on the first world, each measured by itself. The paper does not
-say over what its median is, and takes the ESS of Gelman et al. (2013); ours is the rank-normalised bulk ESS of
-Vehtari et al. (2021). Gibbs is ours: it goes on from the current value with one step a sweep, free, with the
-orbit move; "Algorithm 1" is the paper's variant (restart, S = 10, the last K contexts fixed at the MAP), not
-possible (n/a) where the MAP is zero. The second table is not in the paper: effective draws per second of two
-chains side by side on two threads, the clock running over the draws after warm-up, median and worst over the
-same probabilities and cosines. All ways run on our kernels, the paper's too."""
+say over what its median is, and takes the ESS of Gelman et al. (2013); ours is the rank-normalised bulk ESS
+of Vehtari et al. (2021). Gibbs is ours: it goes on from the current value with one step a sweep, free, with
+the orbit move; "Algorithm 1" is the paper's variant (restart, S = 10, the last K contexts fixed at the MAP),
+not possible (n/a) where the MAP is zero. The second table is not in the paper: effective draws per second of
+two chains side by side on two threads, the clock running over the draws after warm-up, median and worst over
+the same probabilities and cosines. All ways run on our kernels, the paper's too."""
 
 # Median ESS out of 1000 draws, K=5, V=100.
 PAPER_SIZES = (1_000, 2_000, 5_000, 20_000, 50_000)
@@ -182,7 +182,6 @@ def figures(results: Results) -> dict[str, Callable[[], Any]]:
 
 def _draw(results: Results) -> Any:
     from bayesvec.experiments.drawing import STYLES, legend_below, panels
-    from bayesvec.plots import COLOURS, DASHES
 
     shapes = results.each("dim", "vocab")
     figure, axes = panels(len(shapes), width=3.9)
@@ -196,8 +195,7 @@ def _draw(results: Results) -> Any:
             ]
             if points:
                 x, y = zip(*points, strict=True)
-                style = STYLES.get(way, {"color": COLOURS[5], "linestyle": DASHES[3]})
-                ax.plot(x, y, marker="o", markersize=4, label=WAYS[way].label, **style)
+                ax.plot(x, y, marker="o", markersize=4, label=WAYS[way].label, **STYLES[way])
         ax.set_xscale("log")
         ax.set_yscale("log")
         ax.set_title(f"K={dim}, V={vocab}", fontsize="medium")

@@ -1,5 +1,6 @@
 """The page of all experiments, made from their records and nothing else."""
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -48,7 +49,7 @@ def section(experiment: Experiment, results: Results, pictures: Sequence[Path]) 
         f"{experiment.SHOWS}. `bayesvec reproduce {experiment.NAME}`. {state}{_made_with(results)}",
         experiment.table(results),
         "\n".join(f"![{path.stem}]({path.as_posix()})" for path in pictures),
-        experiment.NOTE,
+        textwrap.fill(" ".join(experiment.NOTE.split()), 110, break_on_hyphens=False),
     )
 
 

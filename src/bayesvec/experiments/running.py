@@ -5,14 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesvec.errors import InputError
 from bayesvec.experiments.bench import run_cell
 from bayesvec.experiments.cells import Cell, Experiment, choose, read_record
 from bayesvec.files import Lock
-
-
-class NoData(InputError):
-    """The data of an experiment is not on this machine and cannot be had."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ def split_documents(
     fractions: Sequence[float] = (0.7, 0.15, 0.15),
     seed: int = 0,
     *,
+    units: npt.ArrayLike | None = None,
     memory: int | None = None,
     threads: int | None = None,
 ) -> tuple[PairCounts, ...]:
@@ -37,6 +38,9 @@ def split_documents(
         The share of documents of each part; they add up to 1.
     seed : int, optional
         Of the assignment.
+    units : array_like of int, optional
+        What each document is of, such as the number of its author: documents of one unit stay together, and
+        it is units that are shared out.
     memory, threads : int, optional
         As in `count_corpus`.
     """
@@ -49,7 +53,7 @@ def split_documents(
     of_baskets = corpus.options.get("window", 2) is None
     split = {"by": "basket" if of_baskets else "document", "fractions": list(shares), "seed": seed}
     parts = []
-    for part, documents in enumerate(_shared_out(corpus, shares, seed)):
+    for part, documents in enumerate(_shared_out(corpus, shares, seed, _units(corpus, units))):
         chosen = corpus.select(documents, memory=parse_memory(memory))
         made = {"split": {**split, "part": part, "of": counts.fingerprint}}
         recipe = {**counts.recipe, **_sizes(chosen, counts.num_contexts), **made}
@@ -90,12 +94,26 @@ def _check_ids(corpus: EncodedCorpus, counts: PairCounts) -> None:
         raise InputError("the documents kept with these counts are damaged; count the text again")
 
 
-def _shared_out(corpus: EncodedCorpus, shares: Sequence[float], seed: int) -> Iterator[Int64]:
-    """Yield the documents of each part: those with words, in an order drawn by the number of each."""
+def _units(corpus: EncodedCorpus, units: npt.ArrayLike | None) -> Int64:
+    """Return the unit of each document: itself, if none are given."""
+    if units is None:
+        return corpus.numbers
+    given = np.asarray(units, dtype=np.int64)
+    if given.shape != corpus.numbers.shape:
+        raise OptionError(
+            f"units has {given.size} entries for {corpus.num_documents} documents; give one each"
+        )
+    return given
+
+
+def _shared_out(corpus: EncodedCorpus, shares: Sequence[float], seed: int, units: Int64) -> Iterator[Int64]:
+    """Yield the documents of each part: those with words, their units in an order drawn by number."""
     documents = np.flatnonzero(np.diff(corpus.bounds) > 0)
+    numbers, unit_of = np.unique(units[documents], return_inverse=True)
     key = rng.make_key(seed, rng.SPLIT)
-    drawn = [int(rng.bits(key, int(number), 0)[0]) for number in corpus.numbers[documents]]
-    shuffled = documents[np.argsort(np.array(drawn, dtype=np.uint64), kind="stable")]
-    edges = np.rint(np.cumsum(shares) * len(documents)).astype(np.int64)
+    drawn = np.array([int(rng.bits(key, int(number), 0)[0]) for number in numbers], dtype=np.uint64)
+    place = np.empty(len(numbers), dtype=np.int64)
+    place[np.argsort(drawn, kind="stable")] = np.arange(len(numbers))
+    edges = np.rint(np.cumsum(shares) * len(numbers)).astype(np.int64)
     for first, last in zip([0, *edges[:-1]], edges, strict=True):
-        yield np.sort(shuffled[first:last])
+        yield documents[(place[unit_of] >= first) & (place[unit_of] < last)]
