@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS := $(VENV)/.ready-docs
 
-.PHONY: demo docs test test-slow bench lint clean
+.PHONY: demo docs paper test test-slow bench lint clean
 .DELETE_ON_ERROR:
 
 $(READY): pyproject.toml
@@ -31,6 +31,10 @@ test-slow: $(DOCS)
 # the code on the pages is run; after the set-up no network is needed, nor to read what is built
 docs: $(DOCS)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+# docs/paper.md and its pictures from the records of single cells; computes none
+paper: $(READY)
+	$(BIN)/bayesvec reproduce all --out experiments/records --page docs/paper.md
 
 bench: $(READY)
 	$(BIN)/python benchmarks/all.py
