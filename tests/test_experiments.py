@@ -378,6 +378,22 @@ def test_coverage_table_has_ours_and_the_papers():
     assert "54 of 54 cells run, from 90.0 to 90.0, their mean 90.00" in text
 
 
+def test_worlds_that_a_way_does_not_exist_for_are_told():
+    experiment = find_experiment("coverage")
+
+    def values(settings):
+        found = simulated_values(settings)
+        if settings["method"] == "paper":
+            found["coverage_probability"] = [None, 0.8]
+            found["impossible"] = ["the MAP spans nothing"]
+        return found
+
+    text = section(experiment, made_up(experiment, values), [])
+    assert "80.0 (1 worlds)" in text
+    assert "- Not possible in K=5 V=100 N=10k paper, K=5 V=100 N=100k paper" in text
+    assert "paper: the MAP spans nothing." in text
+
+
 def test_convergence_table_finds_the_slope():
     experiment = find_experiment("convergence")
     text = experiment.table(made_up(experiment, simulated_values))
@@ -456,7 +472,7 @@ def test_cosines_table_has_the_truth():
             skip=lambda cell: cell.settings["method"] == "nuts",
         )
     )
-    assert re.search(r"\| Gibbs +\| 0\.\d{3} \(sd 0\.05\d\) \|", text)
+    assert re.search(r"\| Gibbs +\| 0\.\d{3} \(sd 0\.0\d\d\) \|", text)
     assert re.search(rf"\| NUTS +\|( +{NOT_RUN} \|){{4}}", text)
     assert re.search(r"\| truth +\| +0\.310 \| +\| +-0\.210 \|", text)
 
@@ -510,7 +526,7 @@ def test_anchors_table_compares_runs_that_differ():
         return {"cosines": [described(0.3, seed), described(0.5 + shift, 100 + seed)]}
 
     text = experiment.table(made_up(experiment, values))
-    assert "| 1.0012 |   1.0012 |" in text
+    assert "(paper) | 1.0012 | 1.0012 |" in re.sub(" +", " ", text)
     pattern = (
         r"\| Gibbs, last K contexts fixed / Gibbs, K random contexts fixed +\| +([\d.]+) \| +([\d.]+) \|"
     )

@@ -90,7 +90,7 @@ def test_turning_changes_no_product_and_makes_means(world, bench):
     assert np.median(np.linalg.norm(found.rho.mean(axis=(0, 1)), axis=-1) / length) < 0.8
 
 
-def fake_draws(truth, *, shift=0.0, scale=1.0, size=2000, seed=0):
+def fake_draws(truth, *, shift=0.0, scale=1.0, size=999, seed=0):
     """Draws around an estimate whose error has the distribution that they claim."""
     generator = np.random.default_rng(seed)
     sides = []
@@ -102,7 +102,7 @@ def fake_draws(truth, *, shift=0.0, scale=1.0, size=2000, seed=0):
 
 
 def test_coverage_is_what_it_should_be_and_a_wrong_one_is_seen():
-    _, truth = bv.simulate(100, 5, pairs=10, seed=0)
+    _, truth = bv.simulate(40, 3, pairs=10, seed=0)
 
     def covered(**how):
         worlds = [against_truth(fake_draws(truth, seed=seed, **how), truth) for seed in range(10)]

@@ -43,7 +43,8 @@ def reproduce(
     """Reproduce tables and figures of the paper, cell by cell; the same command goes on where it stopped."""
     from bayesvec.experiments import NAMES, find_experiment
 
-    experiments = [find_experiment(name) for name in (NAMES if "all" in names else dict.fromkeys(names))]
+    wanted = NAMES if "all" in names else tuple(dict.fromkeys(names))
+    experiments = _having([find_experiment(name) for name in wanted], quick, only)
     if threads is not None and threads < 1:
         raise OptionError(f"threads is {threads}; it must be 1 or more")
     where = out or Path("paper-results", "quick" if quick else "full")
@@ -71,6 +72,16 @@ def reproduce(
         sys.stderr.write(f"{line}\n")
 
 
+def _having(experiments: "list[Experiment]", quick: bool, only: list[str]) -> "list[Experiment]":
+    """Return those that have a cell which is meant; raise if there is none."""
+    from bayesvec.experiments.cells import choose
+
+    found = [one for one in experiments if any(cell.is_meant(only) for cell in one.cells(quick))]
+    if not found:
+        choose(experiments[0], quick, only)  # says what is wrong
+    return found
+
+
 def _run(
     experiment: "Experiment", out: Path, *, quick: bool, only: list[str], threads: int | None, quiet: bool
 ) -> None:
@@ -79,8 +90,6 @@ def _run(
     from bayesvec.experiments.running import run_cells
     from bayesvec.parallel import default_threads
 
-    if only and not any(cell.is_meant(only) for cell in experiment.cells(quick)):
-        choose(experiment, quick, only)  # raises
     missing = [c for c in choose(experiment, quick, only) if read_record(out, experiment, c) is None]
     try:
         with _shown(experiment.NAME, sum(cell.cost for cell in missing), quiet) as (tell, report):

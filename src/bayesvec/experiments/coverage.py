@@ -107,12 +107,8 @@ def _rows(results: Results, measure: str, sizes: list[int]) -> list[list[str]]:
         texts = []
         for pairs in sizes:
             values = results.get(method=way, pairs=pairs)
-            found = None if values is None else mean(values[measure])
-            texts.append(
-                (NOT_RUN if results.has(method=way, pairs=pairs) else "")
-                if values is None
-                else number(None if found is None else 100 * found)
-            )
+            missing = NOT_RUN if results.has(method=way, pairs=pairs) else ""
+            texts.append(missing if values is None else _percent(values[measure]))
         rows.append([WAYS[way].label, *texts])
         printed = PAPER.get((dim, vocab), {}).get(_BESIDE.get(way, ""))
         if printed is not None and measure == "coverage_probability":
@@ -121,6 +117,15 @@ def _rows(results: Results, measure: str, sizes: list[int]) -> list[list[str]]:
                 [f"(paper: {_BESIDE[way]})", *(number(by_size[n]) if n in by_size else "" for n in sizes)]
             )
     return rows
+
+
+def _percent(shares: list[float | None]) -> str:
+    """Return the mean over worlds, and over how many if some have none."""
+    found = mean(shares)
+    if found is None:
+        return number(None)
+    few = f" ({len(known(shares))} worlds)" if len(known(shares)) < len(shares) else ""
+    return f"{100 * found:.1f}{few}"
 
 
 def _summary(results: Results) -> str:

@@ -48,6 +48,7 @@ def section(experiment: Experiment, results: Results, pictures: Sequence[Path]) 
         f"## {experiment.NAME}",
         f"{experiment.SHOWS}. `bayesvec reproduce {experiment.NAME}`. {state}{_made_with(results)}",
         experiment.table(results),
+        _impossible(results),
         "\n".join(f"![{path.stem}]({path.as_posix()})" for path in pictures),
         textwrap.fill(" ".join(experiment.NOTE.split()), 110, break_on_hyphens=False),
     )
@@ -64,6 +65,16 @@ def _made_with(results: Results) -> str:
     versions = dict.fromkeys(f"bayesvec {record['versions'].get('bayesvec', '?')}" for record in records)
     minutes = sum(record["seconds"] for record in records) / 60
     return f" ({'; '.join(machines)}; {', '.join(versions)}; {minutes:.0f} minutes in all.)"
+
+
+def _impossible(results: Results) -> str:
+    """Say of which cells, or of some of their worlds, there is nothing to show, and why."""
+    labels: dict[str, list[str]] = {}
+    for result in results.all:
+        found = (result.values or {}).get("impossible", [])
+        for reason in [found] if isinstance(found, str) else found:
+            labels.setdefault(reason, []).append(result.cell.label)
+    return "\n".join(f"- Not possible in {', '.join(which)}: {reason}." for reason, which in labels.items())
 
 
 def write_figures(experiment: Experiment, results: Results, folder: Path) -> list[Path]:

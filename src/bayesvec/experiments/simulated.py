@@ -6,6 +6,7 @@ They ask different questions of the same draws, so they share these cells: none 
 from collections.abc import Mapping
 from typing import Any
 
+from bayesvec.errors import NumericalError
 from bayesvec.experiments.bench import Bench
 from bayesvec.experiments.cells import Cell
 from bayesvec.experiments.costs import fit_seconds
@@ -115,7 +116,7 @@ def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
                 warmup=settings["warmup"],
                 bench=bench,
             )
-        except Impossible as reason:
+        except (Impossible, NumericalError) as reason:  # such as a mode at which the Hessian is singular
             return str(reason)
         return against_truth(drawn, truth)
 
