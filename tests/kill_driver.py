@@ -4,6 +4,7 @@ A script of its own: the children are forked from a process in which everything 
 thread runs, so that the kills fall into the run and not into the loading of libraries.
 """
 
+import itertools
 import json
 import os
 import random
@@ -19,6 +20,7 @@ from bayesvec import run
 from bayesvec.draws import open_draws, read_mark
 from bayesvec.posterior import open_posterior  # noqa: F401  (loaded before the forks)
 from bayesvec.runs import chain, zarr3
+from bayesvec.runs.display import ChainProgress
 
 SETTINGS = {
     "dim": 3,
@@ -30,16 +32,31 @@ SETTINGS = {
     "progress": False,
 }
 SHARD_DRAWS = 16
+MOST_SWEEPS = 40  # from one kill at a sweep to the next: the first falls into the warm-up
 
 
-def killed_fit(out: Path, seconds: float) -> bool:
-    """Go on with the run for so long, then kill it; whether it was killed before its end."""
+def kill_after(sweeps: int) -> None:
+    """Have this process killed when its first chain has made so many sweeps; the other is anywhere then."""
+    done = itertools.count(1)
+
+    def at(progress: ChainProgress, sweep: int, log_posterior: float) -> None:
+        if progress.chain == 0 and next(done) == sweeps:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    ChainProgress.at = at
+
+
+def killed_fit(out: Path, *, sweeps: int = 0, seconds: float = 0.0) -> bool:
+    """Go on with the run for so many sweeps or so long, then kill it; whether it was killed before its end."""
     child = os.fork()
     if child == 0:
+        if sweeps:
+            kill_after(sweeps)
         run.fit(small_counts(), out=out, resume=True, **SETTINGS)
         os._exit(0)
-    time.sleep(seconds)
-    os.kill(child, signal.SIGKILL)
+    if not sweeps:
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     if os.WIFEXITED(status) and os.WEXITSTATUS(status):
         raise SystemExit(f"the child failed with status {os.WEXITSTATUS(status)}")
@@ -62,7 +79,12 @@ def main(folder: str, kills: int, seed: int) -> None:
     sweeps: list[list[int]] = []
     ended = 0
     while len(sweeps) < kills:
-        if not killed_fit(out, moments.uniform(0.0, longest)):
+        # In turn at a sweep, which finds every phase on any machine, and at a time, which finds what is between.
+        if len(sweeps) % 2 == 0:
+            killed = killed_fit(out, sweeps=moments.randint(2, MOST_SWEEPS))
+        else:
+            killed = killed_fit(out, seconds=moments.uniform(0.0, longest))
+        if not killed:
             out.rename(Path(folder, f"done{ended}"))
             ended += 1
             continue
