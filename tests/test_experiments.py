@@ -545,6 +545,48 @@ def test_congress_cosines_and_sparsity_tables():
     assert re.search(r"\(paper: Wikipedia\) +\| 50,000,000 \| +\| +0\.25% \|", text)
 
 
+def test_slices_holdout_table_tells_who_is_ahead():
+    experiment = find_experiment("slices-holdout")
+
+    def values(settings):
+        score = {"pooled": -0.7, "separate": -0.8, "grouped": -0.6, "dynamic": -0.5}[settings["method"]]
+        return {"predictive": score, "posterior_mean": score - 0.01, "rhat": 1.01}
+
+    skipped = made_up(experiment, values, skip=lambda cell: "500k" in cell.label and "separate" in cell.label)
+    text = experiment.table(skipped)
+    assert "By year, ahead in the predictive: dynamic at 100k words, dynamic at 2M words." in text
+    assert "By party, ahead in the predictive: grouped at 100k words, grouped at 2M words." in text
+    assert "| separate: predictive | -0.8000 | … | -0.8000 |" in re.sub(" +", " ", text)
+
+
+def test_slices_holdout_fits_each_way_to_the_same_samples(tmp_path, monkeypatch):
+    """All ways are trained on, and scored by, the same samples; one slice is as good as no slices."""
+    from bayesvec.experiments import data, slices_holdout
+    from bayesvec.experiments.bench import Bench
+    from bayesvec.text.counting import count
+
+    text = ["a b c d a b", "c d d a b c", "b a d c b a", "d a c b a d"] * 25
+    years = ["2001", "2002", "2004", "2007"] * 25
+
+    def found(settings, years):
+        counts = count(documents=text, groups=years, vocab=4, window=2, seed=1, progress=False)
+        monkeypatch.setattr(data, "congress", lambda *args, **options: counts)
+        bench = Bench(1, tmp_path / f"{settings['method']}{len(set(years))}")
+        return slices_holdout.run(settings, bench)
+
+    cells = slices_holdout.cells(quick=True)
+    settings = dict(cells[0].settings) | {"slices": "year", "dim": 2, "draws": 10, "warmup": 10}
+    values = {way: found(settings | {"method": way}, years) for way in slices_holdout.SLICES["year"]}
+    assert len({(each["trained"], each["held_out"]) for each in values.values()}) == 1
+    assert values["pooled"]["rows"] == 4
+    assert values["dynamic"]["rows"] == 16
+    assert all(-2.0 < each["predictive"] < 0.0 for each in values.values())
+    assert values["separate"]["rows"] == 12  # nothing of 2004 is held out
+    assert values["separate"]["predictive"] != values["pooled"]["predictive"]
+    same = {way: found(settings | {"method": way}, ["2001"] * 100) for way in ("pooled", "separate")}
+    assert same["pooled"] == same["separate"]
+
+
 def test_every_picture_is_drawn_from_made_up_records(tmp_path):
     from bayesvec.experiments.page import write_figures
 

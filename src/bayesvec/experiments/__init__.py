@@ -27,6 +27,7 @@ NAMES = (
     "congress-holdout",
     "sparsity",
     "anchors",
+    "slices-holdout",  # beyond it
 )
 
 

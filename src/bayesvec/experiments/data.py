@@ -36,19 +36,23 @@ def _movielens(recipe: str, seed: int) -> PairCounts:
     return movielens(recipe=recipe, seed=seed)
 
 
-def congress(words: int, vocab: int, seed: int) -> PairCounts:
-    """Return the pairs of random House speeches of about so many words."""
+def congress(
+    words: int, vocab: int, seed: int, *, group: str | None = None, parties: tuple[str, ...] | None = None
+) -> PairCounts:
+    """Return the pairs of random House speeches of about so many words; of some parties, by party or by year."""
     try:
-        return _congress(words, vocab, seed)
+        return _congress(words, vocab, seed, group, parties)
     except InputError as error:
         raise NoData(str(error)) from None
 
 
 @lru_cache(maxsize=1)
-def _congress(words: int, vocab: int, seed: int) -> PairCounts:
+def _congress(
+    words: int, vocab: int, seed: int, group: str | None, parties: tuple[str, ...] | None
+) -> PairCounts:
     from bayesvec.datasets import congress
 
-    return congress(max_words=words, vocab=vocab, seed=seed, progress=False)
+    return congress(max_words=words, vocab=vocab, seed=seed, group=group, parties=parties, progress=False)
 
 
 def thinned(counts: PairCounts, samples: int, seed: int) -> PairCounts:

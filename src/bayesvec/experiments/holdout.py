@@ -86,10 +86,10 @@ def score_way(
         return sizes | {"impossible": post}
     score = post.score(test)
     found = {name: getattr(score, name) for name in (MEAN, PREDICTIVE, MODE)}
-    return {name: value for name, value in found.items() if value is not None} | sizes | _mixing(post)
+    return {name: value for name, value in found.items() if value is not None} | sizes | mixing_of(post)
 
 
-def _mixing(post: Posterior) -> dict[str, float]:
+def mixing_of(post: Posterior) -> dict[str, float]:
     """Return R-hat and ESS of cosines chosen at random; nothing of a point."""
     if post.draws.num_draws < 4:
         return {}
