@@ -113,7 +113,7 @@ def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
 
 def _score(
     train: PairCounts, test: PairCounts, settings: Mapping[str, Any], bench: Bench, number_of: int
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Fit one part and score the other."""
     bench.work.mkdir(parents=True, exist_ok=True)
     made = {
