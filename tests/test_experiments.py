@@ -545,6 +545,46 @@ def test_congress_cosines_and_sparsity_tables():
     assert re.search(r"\(paper: Wikipedia\) +\| 50,000,000 \| +\| +0\.25% \|", text)
 
 
+def sliced_values(settings):
+    """A cosine that rises over the years, and one that does not."""
+    slices = [str(year) for year in range(2001, 2021)] if settings["slices"] == "year" else ["D", "R"]
+    rising = np.linspace(0.1, 0.6, len(slices))
+    found = {
+        "slices": slices,
+        "rhat": 1.012,
+        "ess": 345.0,
+        "change": [0.5, 0.4, 0.6],
+        "probability_above": 0.999,
+    }
+    found |= {"mean": rising.tolist(), "low": (rising - 0.1).tolist(), "high": (rising + 0.1).tolist()}
+    from bayesvec.experiments.congress_slices import ASKED
+
+    return {
+        "rows": 1000,
+        "distinct_pairs": 2000,
+        "samples": 3000,
+        "cosines": {", ".join(pair): found for pair in ASKED[settings["slices"]]},
+        "changes": {
+            "words": [{"word": "climate", "change": 0.4, "probability": 0.97}],
+            "between": [slices[0], slices[-1]],
+            "claimed": 1,
+            "expected_false": 0.03,
+        },
+        "learned": {"drift_precision": [30.0, 28.0, 32.0]},
+    }
+
+
+def test_congress_slices_table_has_cosines_and_words():
+    experiment = find_experiment("congress-slices")
+    text = re.sub(" +", " ", experiment.table(made_up(experiment, sliced_values)))
+    line = "| 0.10 (0.00 to 0.20) | 0.60 (0.50 to 0.70) | +0.50 (+0.40 to +0.60) | 0.999 | 1.012 | 345 |"
+    assert f"| climate, crisis {line}" in text
+    assert "differ most between D and R" in text
+    assert "climate (0.97). Claims at a probability of 0.95: 1, of which 0.0 are" in text
+    only_party = made_up(experiment, sliced_values, skip=lambda cell: cell.settings["slices"] == "year")
+    assert experiment.figures(only_party) == {}
+
+
 def test_slices_holdout_table_tells_who_is_ahead():
     experiment = find_experiment("slices-holdout")
 
@@ -603,12 +643,13 @@ def test_every_picture_is_drawn_from_made_up_records(tmp_path):
         "congress-cosines": lambda settings: cosine,
         "anchors": lambda settings: cosine,
         "sparsity": lambda settings: counted,
+        "congress-slices": sliced_values,
     }
     written = []
     for name, values in drawn.items():
         experiment = find_experiment(name)
         written += write_figures(experiment, made_up(experiment, values), tmp_path)
-    assert len(written) == 11
+    assert len(written) == 12
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in written)
 
 

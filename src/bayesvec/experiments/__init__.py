@@ -27,7 +27,8 @@ NAMES = (
     "congress-holdout",
     "sparsity",
     "anchors",
-    "slices-holdout",  # beyond it
+    "slices-holdout",  # beyond it, as is the next
+    "congress-slices",
 )
 
 

@@ -55,6 +55,27 @@ def _congress(
     return congress(max_words=words, vocab=vocab, seed=seed, group=group, parties=parties, progress=False)
 
 
+def congress_as_spoken(words: int | None, vocab: int, subsample: float, group: str, seed: int) -> PairCounts:
+    """Return the pairs of speeches of both parties by year or party, words neither stemmed nor stripped."""
+    from bayesvec.datasets import congress_speeches
+    from bayesvec.text.counting import count
+
+    try:
+        speeches = congress_speeches(parties=("D", "R"), max_words=words, seed=seed)
+    except InputError as error:
+        raise NoData(str(error)) from None
+    return count(
+        documents=speeches.documents,
+        groups=getattr(speeches, group).tolist(),
+        vocab=vocab,
+        window=2,
+        negatives=1,
+        subsample=subsample,
+        seed=seed,
+        progress=False,
+    )
+
+
 def thinned(counts: PairCounts, samples: int, seed: int) -> PairCounts:
     """Return about so many of the samples, chosen at random; all if there are no more."""
     share = samples / counts.num_observations

@@ -1,0 +1,215 @@
+"""Words of Congress over twenty years and in two parties: one fit each, beyond the paper."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bayesvec import priors
+from bayesvec.experiments import data
+from bayesvec.experiments.bench import Bench
+from bayesvec.experiments.cells import Cell, Results, Values
+from bayesvec.experiments.costs import sweep_seconds
+from bayesvec.experiments.markdown import NOT_RUN, grid, number, paragraphs
+from bayesvec.posterior import Posterior
+from bayesvec.run import fit
+
+NAME = POOL = "congress-slices"
+SHOWS = "Beyond the paper: grouped and dynamic priors (named in its section on other priors)"
+VERSION = 1
+NOTE = """\
+Speeches of the US House, 2001 to 2020, Democrats and Republicans; words as spoken, lower case, the 2,000 most
+common, window 2, subsampling at 10^-4, one negative sample for each positive one. A word has a vector in each
+slice and contexts are shared: over the years the vectors of a word walk at random, in the two parties they lie
+around a shared one. All precisions are learned with the vectors. Two chains. "Change" is one minus the cosine of a
+word's vectors in the two slices; its probability is that of being among the tenth of all words that change most,
+and the list is of the surest of these. R-hat and ESS are the worst over the slices of a row."""
+
+# What is asked of each kind of slices: pairs of words whose cosine may have changed.
+ASKED = {
+    "year": (
+        ("climate", "crisis"),
+        ("climate", "change"),
+        ("border", "security"),
+        ("gun", "violence"),
+        ("iraq", "war"),
+        ("russia", "president"),
+        ("health", "affordable"),
+        ("voting", "rights"),
+    ),
+    "party": (
+        ("government", "freedom"),
+        ("tax", "cuts"),
+        ("tax", "relief"),
+        ("immigrants", "illegal"),
+        ("climate", "crisis"),
+        ("abortion", "women"),
+        ("life", "choice"),
+        ("debt", "crisis"),
+    ),
+}
+DRAWN = ("climate, crisis", "border, security", "gun, violence", "iraq, war")  # of the years
+PRIORS = {"year": priors.dynamic, "party": priors.grouped}
+SURE = 20  # words that are told
+
+
+def cells(quick: bool) -> list[Cell]:
+    """Return a cell for each kind of slices."""
+    if quick:
+        few: dict[str, Any] = {"words": 100_000, "vocab": 300, "dim": 5, "draws": 50, "warmup": 50}
+        return [_cell("party", **few)]
+    return [_cell("year"), _cell("party")]
+
+
+def _cell(
+    slices: str,
+    *,
+    words: int | None = None,
+    vocab: int = 2000,
+    dim: int = 50,
+    draws: int = 300,
+    warmup: int = 300,
+) -> Cell:
+    settings = {
+        "slices": slices,
+        "words": words,
+        "vocab": vocab,
+        "dim": dim,
+        "subsample": 1e-4,
+        "chains": 2,
+        "draws": draws,
+        "warmup": warmup,
+        "thin": 1,
+        "seed": 0,
+    }
+    rows, distinct = (vocab * 21, 6.6e6) if slices == "year" else (vocab * 3, 3.0e6)
+    if words is not None:
+        distinct = words * 1.0
+    cost = 30.0 + (draws + warmup) * 1.3 * sweep_seconds(dim, rows, distinct)
+    return Cell(f"{slices} K={dim} V={vocab}", settings, cost, 0)
+
+
+def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
+    """Fit all slices at once, ask for the cosines in each, and for the words that changed most."""
+    counts = data.congress_as_spoken(
+        settings["words"], settings["vocab"], settings["subsample"], settings["slices"], settings["seed"]
+    )
+    slices = settings["slices"]
+    drift = {"year": "drift_precision", "party": "group_precision"}[slices]
+    prior = PRIORS[slices](counts, precision="learn", **{drift: "learn"})
+    bench.work.mkdir(parents=True, exist_ok=True)
+    post = fit(
+        counts,
+        settings["dim"],
+        prior=prior,
+        store="rho",
+        out=bench.work / "run",
+        resume=True,
+        threads=bench.threads,
+        progress=False,
+        **{key: settings[key] for key in ("chains", "draws", "warmup", "thin", "seed")},
+    )
+    learned = post.draws.stats(f"rho_{drift}")
+    known = set(counts.contexts)
+    asked = [pair for pair in ASKED[slices] if known.issuperset(pair)]
+    return {
+        "rows": counts.num_words,
+        "distinct_pairs": counts.num_pairs,
+        "samples": counts.num_observations,
+        "cosines": {", ".join(pair): _trajectory(post, pair) for pair in asked},
+        "changes": _changes(post),
+        "learned": {drift: [learned.mean(), *np.quantile(learned, [0.05, 0.95])]},
+    }
+
+
+def _trajectory(post: Posterior, pair: tuple[str, str]) -> dict[str, Any]:
+    """Return a cosine in each slice, and how it differs between the last and the first."""
+    found = post.trajectory(f"cosine({pair[0]}, {pair[1]})")
+    change = found.difference()
+    estimates = found.estimates
+    return {
+        "slices": list(found.slices),
+        "mean": [estimate.mean for estimate in estimates],
+        "low": [estimate.interval(0.9)[0] for estimate in estimates],
+        "high": [estimate.interval(0.9)[1] for estimate in estimates],
+        "rhat": max(estimate.rhat for estimate in estimates),
+        "ess": min(estimate.ess for estimate in estimates),
+        "change": [change.mean, *change.interval(0.9)],
+        "probability_above": change.probability_above(0.0),
+    }
+
+
+def _changes(post: Posterior) -> dict[str, Any]:
+    """Return the words that changed most, the surest first."""
+    found = post.drift(n=SURE)
+    return {
+        "words": [
+            {"word": row.word, "change": row.change, "probability": row.probability} for row in found.table
+        ],
+        "between": [found.first, found.last],
+        "claimed": found.claimed,
+        "expected_false": found.expected_false,
+    }
+
+
+def table(results: Results) -> str:
+    """Return the cosines in the first and the last slice, and the words that changed most."""
+    return paragraphs(*(_table(result.cell.settings["slices"], result.values) for result in results.all))
+
+
+def _table(slices: str, values: Values | None) -> str:
+    if values is None:
+        return grid([f"by {slices}: cosine", "first", "last", "change", "P(change > 0)"], [[NOT_RUN] * 5])
+    one, other = values["changes"]["between"]
+    rows = [
+        [
+            pair,
+            f"{found['mean'][0]:.2f} ({found['low'][0]:.2f} to {found['high'][0]:.2f})",
+            f"{found['mean'][-1]:.2f} ({found['low'][-1]:.2f} to {found['high'][-1]:.2f})",
+            "{:+.2f} ({:+.2f} to {:+.2f})".format(*found["change"]),
+            number(found["probability_above"], ".3f"),
+            number(found["rhat"], ".3f"),
+            number(found["ess"], ".0f"),
+        ]
+        for pair, found in values["cosines"].items()
+    ]
+    head = [f"by {slices}: cosine", one, other, "change", "P(change > 0)", "R-hat", "ESS"]
+    changes = values["changes"]
+    words = ", ".join(f"{row['word']} ({row['probability']:.2f})" for row in changes["words"])
+    learned = ", ".join(
+        f"{name.replace('_', ' ')} {mean:.1f} ({low:.1f} to {high:.1f})"
+        for name, (mean, low, high) in values["learned"].items()
+    )
+    return paragraphs(
+        grid(head, rows),
+        f"Words that differ most between {one} and {other}, with the probability of being among the tenth of all "
+        f"words that do: {words}. Claims at a probability of 0.95: {changes['claimed']}, of "
+        f"which {changes['expected_false']:.1f} are expected to be false. Learned: {learned}. "
+        f"{values['rows']:,} rows, {values['distinct_pairs']:,} distinct pairs, {values['samples']:,} samples.",
+    )
+
+
+def figures(results: Results) -> dict[str, Callable[[], Any]]:
+    """Return the cosines over the years, if they are there."""
+    values = results.get(slices="year") if results.has(slices="year") else None
+    return {} if values is None else {"congress-slices": partial(draw_years, values)}
+
+
+def draw_years(values: Values) -> Any:
+    """Draw a few cosines over the years with 90% bands."""
+    from bayesvec.experiments.drawing import panels
+    from bayesvec.plots import COLOURS, DASHES
+
+    figure, axes = panels(2, rows=2, height=2.8)
+    for place, (ax, pair) in enumerate(zip(axes.flat, DRAWN, strict=True)):
+        found = values["cosines"][pair]
+        years = [int(name) for name in found["slices"]]
+        ax.fill_between(years, found["low"], found["high"], color=COLOURS[place], alpha=0.25, linewidth=0)
+        ax.plot(years, found["mean"], color=COLOURS[place], linestyle=DASHES[0])
+        ax.set_title(" and ".join(pair.split(", ")), fontsize="medium")
+        ax.set_xticks(range(min(years), max(years) + 1, 5))
+        ax.grid(axis="y", alpha=0.3)
+    for ax in axes[:, 0]:
+        ax.set_ylabel("cosine, 90% band")
+    return figure
