@@ -50,7 +50,7 @@ ASKED = {
     ),
 }
 DRAWN = ("climate, crisis", "border, security", "gun, violence", "iraq, war")  # of the years
-PRIORS = {"year": priors.dynamic, "party": priors.grouped}
+PRIORS: dict[str, Callable[..., priors.Prior]] = {"year": priors.dynamic, "party": priors.grouped}
 SURE = 20  # words that are told
 
 
