@@ -57,7 +57,7 @@ SURE = 20  # words that are told
 def cells(quick: bool) -> list[Cell]:
     """Return a cell for each kind of slices."""
     if quick:
-        few: dict[str, Any] = {"words": 100_000, "vocab": 300, "dim": 5, "draws": 50, "warmup": 50}
+        few: dict[str, Any] = {"words": 300_000, "vocab": 1500, "dim": 5, "draws": 50, "warmup": 50}
         return [_cell("party", **few)]
     return [_cell("year"), _cell("party")]
 
