@@ -69,7 +69,7 @@ def _cell(
     vocab: int = 2000,
     dim: int = 50,
     draws: int = 300,
-    warmup: int = 300,
+    warmup: int = 200,
 ) -> Cell:
     settings = {
         "slices": slices,
