@@ -183,6 +183,25 @@ def test_drift_tells_the_difference(bayesvec, sliced):
     assert answer["difference"] == {**change.to_dict(), "probability_above_zero": above}
     assert [value["slice"] for value in answer["values"]] == ["1990", "2010"]
     assert bayesvec("drift", run, "cosine(a, b)", "--json", "--from", "1900")[0] == 2
+    _, out, _ = bayesvec("drift", run, "cosine(a, b)", "cosine(a, c)")
+    assert "of 2 signs have a probability of at least 0.95" in out.splitlines()[-1]
+    _, out, _ = bayesvec("drift", run)
+    assert len(out.splitlines()) == 2 + 8 + 1  # title and head, all eight words, what may be claimed
+
+
+def test_drift_tells_what_there_is_of_a_word_that_was_not_always_there(bayesvec, tmp_path):
+    names = ["a@1990", "a@2000", "a@2010", "b@2000", "b@2010", "c@1990", "c@2010"]
+    rho = np.random.default_rng(0).normal(size=(1, 30, 7, 3))
+    years = [name[-4:] for name in names]
+    run = write_run(tmp_path / "run", rho, rho[:, :, :2], words=names, groups=years)
+    status, out, _ = bayesvec("drift", run, "cosine(a, b)", "cosine(a, c)")
+    lines = out.splitlines()
+    assert status == 0
+    assert "cosine(a, b): a word does not occur at 1990" in lines
+    assert sum("P(above 0)" in line for line in lines) == 1  # of cosine(a, c) alone
+    first, second = json.loads(bayesvec("drift", run, "cosine(a, b)", "cosine(a, c)", "--json")[1])
+    assert first["difference"] is None
+    assert second["difference"]["probability_above_zero"] is not None
 
 
 def test_one_point_tells_no_probabilities(bayesvec, sliced):

@@ -117,7 +117,9 @@ def test_what_is_learned_is_refused_or_drawn(method, tmp_path):
         path = tmp_path / str(number)
         if method == "gibbs":
             post = fit(path, method, **given)
-            assert "rho_drift_precision" in post.draws.manifest["arrays"] or number
+            assert "rho_drift_precision" in post.draws.scale_names or number
+            judged = {diagnosis.kind: diagnosis for diagnosis in post.check().diagnoses}
+            assert judged["learned precisions"].count == len(post.draws.scale_names) >= 2
             continue
         with pytest.raises(OptionError, match=f"method {method} does not learn .* take method gibbs"):
             fit(path, method, **given)

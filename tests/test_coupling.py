@@ -13,6 +13,7 @@ from bayesvec.errors import InputError, OptionError
 from bayesvec.priors import Learned, Prior, RowPrior
 from bayesvec.priors.arrays import from_arrays, to_arrays
 from bayesvec.priors.coupling import colours
+from bayesvec.priors.slices import laplacian
 from bayesvec.priors.times import slice_times
 from bayesvec.vectors import Vectors
 
@@ -106,6 +107,16 @@ def test_definite_without_being_dominant():
     RowPrior(own, coupling=steps)
     with pytest.raises(OptionError, match="not positive definite"):
         RowPrior(np.zeros((6, 1)), coupling=steps - 1e-6 * np.eye(6))
+
+
+@pytest.mark.parametrize("rows", [3, 7, 50, 500])
+def test_a_ring_that_nothing_holds_is_refused(rows):
+    """Rounding can leave the last pivot of a singular matrix a little above zero."""
+    ring = np.arange(rows)
+    coupling = laplacian(ring, np.roll(ring, 1), np.random.default_rng(rows).uniform(0.5, 2.0, rows), rows)
+    with pytest.raises(OptionError, match="not positive definite"):
+        RowPrior(np.zeros((rows, 1)), coupling=coupling)
+    RowPrior(np.full((rows, 1), 1e-6), coupling=coupling)
 
 
 def test_counts_of_other_rows_are_refused(rng):
@@ -233,12 +244,21 @@ def test_slices_are_ordered_by_number_date_or_request():
 BAD_SLICES = [
     (["D", "R"], None, "'D' is neither a number nor a date.*--slice-order D,R"),
     (["1", "x"], None, "'x' is neither"),
+    (["2001", "2001-02"], None, "some slices are numbers, such as '2001', and some are dates"),
+    (["2001", "nan"], None, "'nan' is neither"),
     (["1", "2"], ["1"], "does not have '2'"),
     (["1", "2"], ["1", "2", "3"], "no slice: '3'"),
     (["1", "2"], ["1", "2", "2"], "twice"),
     (["1", "1.0"], None, "'1' and '1.0' have the same time"),
     (["1", "2"], {"1": 0.0, "2": np.inf}, "it must be finite"),
 ]
+
+
+@pytest.mark.parametrize("names", [["200112", "200201"], ["20011231", "20020101"], ["2001-12", "2002-01"]])
+def test_dates_are_in_years_however_they_are_written(names):
+    times = slice_times(names)
+    step = 1 if len(names[0]) == 8 else 31
+    assert times[names[1]] - times[names[0]] == pytest.approx(step / 365.2425, rel=1e-6)
 
 
 @pytest.mark.parametrize(("groups", "order", "message"), BAD_SLICES)

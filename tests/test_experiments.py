@@ -7,16 +7,19 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from bayesvec import files
 from bayesvec.errors import OptionError, RunError
 from bayesvec.experiments import NAMES, find_experiment
 from bayesvec.experiments.bench import Bench, run_cell
 from bayesvec.experiments.cells import (
+    FORMAT,
     Cell,
     Result,
     Results,
@@ -98,6 +101,17 @@ def test_other_settings_or_another_version_are_other_cells(tmp_path):
     one, other = (Cell("same", {"n": n, "seed": 0}, 1.0) for n in (1, 2))
     assert find_key(newer, one) != find_key(newer, other)
     assert find_key(newer, one) == find_key(newer, Cell("renamed", {"seed": 0, "n": 1}, 9.0, 5))
+
+
+def test_a_cell_that_is_called_otherwise_is_the_same_cell(tmp_path):
+    experiment = find_experiment("donuts")
+    cell = experiment.cells(quick=True)[0]
+    path = record_path(tmp_path, experiment, cell)
+    path.parent.mkdir()
+    files.write_json(path, {"format": FORMAT, "values": {"x": 1}})
+    renamed = replace(cell, label="another name")
+    assert record_path(tmp_path, experiment, renamed) != path
+    assert read_record(tmp_path, experiment, renamed)["values"] == {"x": 1}
 
 
 def test_stopped_in_the_middle_it_goes_on(tmp_path):
@@ -570,7 +584,9 @@ def sliced_values(settings):
             "claimed": 1,
             "expected_false": 0.03,
         },
-        "learned": {"drift_precision": [30.0, 28.0, 32.0]},
+        "learned": {
+            "rho_drift_precision": {"mean": 30.0, "low": 28.0, "high": 32.0, "rhat": 1.01, "ess": 99.0}
+        },
     }
 
 
@@ -579,6 +595,7 @@ def test_congress_slices_table_has_cosines_and_words():
     text = re.sub(" +", " ", experiment.table(made_up(experiment, sliced_values)))
     line = "| 0.10 (0.00 to 0.20) | 0.60 (0.50 to 0.70) | +0.50 (+0.40 to +0.60) | 0.999 | 1.012 | 345 |"
     assert f"| climate, crisis {line}" in text
+    assert "Learned: rho drift precision 30.0 (28.0 to 32.0, R-hat 1.01, ESS 99)." in text
     assert "differ most between D and R" in text
     assert "climate (0.97). Claims at a probability of 0.95: 1, of which 0.0 are" in text
     only_party = made_up(experiment, sliced_values, skip=lambda cell: cell.settings["slices"] == "year")
@@ -590,7 +607,7 @@ def test_slices_holdout_table_tells_who_is_ahead():
 
     def values(settings):
         score = {"pooled": -0.7, "separate": -0.8, "grouped": -0.6, "dynamic": -0.5}[settings["method"]]
-        return {"predictive": score, "posterior_mean": score - 0.01, "rhat": 1.01}
+        return {"predictive": score, "posterior_mean": score - 0.01, "rhat": 1.01, "rhat_learned": 1.02}
 
     skipped = made_up(experiment, values, skip=lambda cell: "500k" in cell.label and "separate" in cell.label)
     text = experiment.table(skipped)

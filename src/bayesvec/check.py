@@ -146,6 +146,10 @@ def quantities(
         labels = _labels("cooccurrence", draws.words, first, draws.contexts, second)
         yield Quantities("co-occurrence probabilities", probabilities(draws, first, second), labels)
     yield Quantities("log posterior", draws.stats("log_posterior")[:, :, None], ["log posterior"])
+    learned = draws.scale_names
+    if learned:
+        values = np.stack([draws.stats(name) for name in learned], axis=-1)
+        yield Quantities("learned precisions", values, list(learned))
     if parameters:
         yield from _parameters(draws, pairs, seed)
 

@@ -240,8 +240,13 @@ class Draws:
             raise OptionError(f"row {wrong} is not there; rows are from 0 to {array.rows - 1}")
         return ids
 
+    @property
+    def scale_names(self) -> tuple[str, ...]:
+        """The statistics that are learned precisions of the prior, such as ``rho_drift_precision``."""
+        return tuple(name for name in self._arrays if name.startswith(("rho_", "alpha_")))
+
     def stats(self, name: str) -> Float64:  # (chain, draw) or (chain, draw, pair)
-        """Return a statistic of the stored sweeps: ``log_posterior``, ``seconds`` or ``cosine``."""
+        """Return a statistic of the stored sweeps: ``log_posterior``, ``seconds``, ``cosine``, a scale."""
         chains = [self.chain_stats(name, chain)[: self.num_draws] for chain in range(self.num_chains)]
         return np.stack(chains)
 

@@ -347,7 +347,7 @@ class Posterior:
         self,
         first: str | None = None,
         last: str | None = None,
-        n: int = 20,
+        n: int | None = None,
         *,
         share: float = 0.1,
         threshold: float = 0.95,
@@ -364,7 +364,7 @@ class Posterior:
         first, last : str, optional
             The slices; by default the first and the last.
         n : int, optional
-            How many words, the surest first.
+            How many words, the surest first; 20 if not given, or all if there are fewer.
         share : float, optional
             The share of words that counts as changed.
         threshold : float, optional

@@ -24,7 +24,7 @@ def drift(
         None, "--from", metavar="SLICE", help="Slice to begin at (default: first)."
     ),
     last: str | None = typer.Option(None, "--to", metavar="SLICE", help="Slice to end at (default: last)."),
-    n: int = typer.Option(20, "-n", help="How many words."),
+    n: int | None = typer.Option(None, "-n", help="How many words (default: 20, or all if there are fewer)."),
     share: float = typer.Option(0.1, help="Share of the words that counts as changed."),
     threshold: float = typer.Option(0.95, help="Probability from which a change is claimed."),
     level: float = LEVEL,
@@ -32,6 +32,8 @@ def drift(
 ) -> None:
     """Follow quantities over the slices of a run, or list the words that differ most between two slices."""
     from bayesvec.posterior import open_posterior
+    from bayesvec.questions.claims import claims
+    from bayesvec.questions.slices import slice_ends
 
     posterior = open_posterior(run)
     if not terms:
@@ -43,11 +45,12 @@ def drift(
         typer.echo(answer.sentence())
         return
     paths = [posterior.trajectory(term) for term in terms]
-    changes = [path.difference(first, last) for path in paths]
+    ends = slice_ends(posterior, first, last)
+    changes = [path.difference(*ends) if set(ends) <= set(path.slices) else None for path in paths]
     if as_json:
         print_json(
             [
-                {**path.to_dict(level), "difference": _with_probability(change, level)}
+                {**path.to_dict(level), "difference": change and _with_probability(change, level)}
                 for path, change in zip(paths, changes, strict=True)
             ]
         )
@@ -57,7 +60,11 @@ def drift(
             typer.echo(estimate.sentence(level))
         if path.missing:
             typer.echo(f"{path.label}: a word does not occur at {', '.join(path.missing)}")
-        typer.echo(told_with(change.sentence(level), "P(above 0)", change.probability_above(0.0)))
+        if change is not None:
+            typer.echo(told_with(change.sentence(level), "P(above 0)", change.probability_above(0.0)))
+    known = [change for change in changes if change is not None]
+    if len(known) > 1:
+        typer.echo(claims(known, threshold=threshold, level=level).sentence())
 
 
 def _with_probability(change: "Estimate", level: float) -> dict[str, Any]:

@@ -155,8 +155,10 @@ def record_path(out: Path, experiment: Experiment, cell: Cell) -> Path:
 
 def read_record(out: Path, experiment: Experiment, cell: Cell) -> dict[str, Any] | None:
     """Return the record of a cell, or None if it has not been run; raise if the file is damaged."""
-    path = record_path(out, experiment, cell)
-    return files.read_json(path, FORMAT) if path.exists() else None
+    found = sorted(
+        (out / experiment.POOL).glob(f"*.{find_key(experiment, cell)}.json")
+    )  # whatever its label was
+    return files.read_json(found[0], FORMAT) if found else None
 
 
 def read_results(out: Path, experiment: Experiment, *, quick: bool) -> Results:

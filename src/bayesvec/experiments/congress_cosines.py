@@ -25,7 +25,6 @@ default rule for stopping. Gibbs is ours, warm and free; "Algorithm 1" is the pa
 K directions. R-hat is over the two chains."""
 
 WORDS = (("speak", "law"), ("that", "it"))
-PAPER = {"words": WORDS, "dim": (50, 100), "pairs": 500_000}
 WAYS_SHOWN = {
     50: ("gibbs", "nuts", "mfvi-stan", "mfvi", "blockvi", "paper"),
     100: ("gibbs", "mfvi-stan", "blockvi"),

@@ -20,7 +20,8 @@ sample goes its own way, as in the paper, so a pair may be on both sides. Split 
 are held out, and fewer speeches make a smaller N. "Posterior mean" is at the mean of the vectors, as in the
 paper; "predictive" averages each pair's probability over the draws. Gibbs: two chains, 150 draws two sweeps
 apart after 300 sweeps, warm and free; "Algorithm 1" is the paper's variant (restart, S = 10, the last K
-contexts fixed at the MAP), not possible (n/a) where the MAP of those contexts spans fewer than K directions."""
+contexts fixed at the MAP), not possible (n/a) where the MAP of those contexts spans fewer than K directions; it is
+run up to N = 500,000, and NUTS (the paper's HMC, which it has up to 10^6) too, because of what they cost."""
 
 # By K, at the sizes of `SIZES`; None where the paper gives none.
 PAPER: dict[int, dict[str, tuple[float | None, ...]]] = {

@@ -4,19 +4,18 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from bayesvec import priors
+from bayesvec.estimate import Estimate
 from bayesvec.experiments import data
 from bayesvec.experiments.bench import Bench
 from bayesvec.experiments.cells import Cell, Results, Values
 from bayesvec.experiments.costs import sweep_seconds
-from bayesvec.experiments.markdown import NOT_RUN, grid, number, paragraphs
+from bayesvec.experiments.markdown import NOT_RUN, NOTHING, grid, number, paragraphs
 from bayesvec.posterior import Posterior
 from bayesvec.run import fit
 
 NAME = POOL = "congress-slices"
-SHOWS = "Beyond the paper: grouped and dynamic priors (named in its section on other priors)"
+SHOWS = "Beyond the paper: grouped and dynamic priors (which it names and does not fit)"
 VERSION = 1
 NOTE = """\
 Speeches of the US House, 2001 to 2020, Democrats and Republicans; words as spoken, lower case, the 2,000 most
@@ -30,10 +29,10 @@ and the list is of the surest of these. R-hat and ESS are the worst over the sli
 ASKED = {
     "year": (
         ("climate", "crisis"),
-        ("climate", "change"),
         ("border", "security"),
         ("gun", "violence"),
         ("iraq", "war"),
+        ("climate", "change"),
         ("russia", "president"),
         ("health", "affordable"),
         ("voting", "rights"),
@@ -49,7 +48,6 @@ ASKED = {
         ("debt", "crisis"),
     ),
 }
-DRAWN = ("climate, crisis", "border, security", "gun, violence", "iraq, war")  # of the years
 PRIORS: dict[str, Callable[..., priors.Prior]] = {"year": priors.dynamic, "party": priors.grouped}
 SURE = 20  # words that are told
 
@@ -110,7 +108,6 @@ def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
         progress=False,
         **{key: settings[key] for key in ("chains", "draws", "warmup", "thin", "seed")},
     )
-    learned = post.draws.stats(f"rho_{drift}")
     known = set(counts.contexts)
     asked = [pair for pair in ASKED[slices] if known.issuperset(pair)]
     return {
@@ -119,8 +116,15 @@ def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
         "samples": counts.num_observations,
         "cosines": {", ".join(pair): _trajectory(post, pair) for pair in asked},
         "changes": _changes(post),
-        "learned": {drift: [learned.mean(), *np.quantile(learned, [0.05, 0.95])]},
+        "learned": {name: _learned(post, name) for name in post.draws.scale_names},
     }
+
+
+def _learned(post: Posterior, name: str) -> dict[str, float]:
+    """Return a learned precision with its interval and diagnostics."""
+    estimate = Estimate(post.draws.stats(name))
+    low, high = estimate.interval(0.9)
+    return {"mean": estimate.mean, "low": low, "high": high, "rhat": estimate.rhat, "ess": estimate.ess}
 
 
 def _trajectory(post: Posterior, pair: tuple[str, str]) -> dict[str, Any]:
@@ -165,8 +169,8 @@ def _table(slices: str, values: Values | None) -> str:
     rows = [
         [
             pair,
-            f"{found['mean'][0]:.2f} ({found['low'][0]:.2f} to {found['high'][0]:.2f})",
-            f"{found['mean'][-1]:.2f} ({found['low'][-1]:.2f} to {found['high'][-1]:.2f})",
+            _at(found, one),
+            _at(found, other),
             "{:+.2f} ({:+.2f} to {:+.2f})".format(*found["change"]),
             number(found["probability_above"], ".3f"),
             number(found["rhat"], ".3f"),
@@ -178,8 +182,9 @@ def _table(slices: str, values: Values | None) -> str:
     changes = values["changes"]
     words = ", ".join(f"{row['word']} ({row['probability']:.2f})" for row in changes["words"])
     learned = ", ".join(
-        f"{name.replace('_', ' ')} {mean:.1f} ({low:.1f} to {high:.1f})"
-        for name, (mean, low, high) in values["learned"].items()
+        f"{name.replace('_', ' ')} {found['mean']:.1f} ({found['low']:.1f} to {found['high']:.1f}, R-hat "
+        f"{found['rhat']:.2f}, ESS {found['ess']:.0f})"
+        for name, found in values["learned"].items()
     )
     return paragraphs(
         grid(head, rows),
@@ -188,6 +193,14 @@ def _table(slices: str, values: Values | None) -> str:
         f"which {changes['expected_false']:.1f} are expected to be false. Learned: {learned}. "
         f"{values['rows']:,} rows, {values['distinct_pairs']:,} distinct pairs, {values['samples']:,} samples.",
     )
+
+
+def _at(found: Mapping[str, Any], name: str) -> str:
+    """Return a cosine in one slice, with its interval."""
+    if name not in found["slices"]:
+        return NOTHING
+    at = found["slices"].index(name)
+    return f"{found['mean'][at]:.2f} ({found['low'][at]:.2f} to {found['high'][at]:.2f})"
 
 
 def figures(results: Results) -> dict[str, Callable[[], Any]]:
@@ -202,7 +215,7 @@ def draw_years(values: Values) -> Any:
     from bayesvec.plots import COLOURS, DASHES
 
     figure, axes = panels(2, rows=2, height=2.8)
-    for place, (ax, pair) in enumerate(zip(axes.flat, DRAWN, strict=True)):
+    for place, (ax, pair) in enumerate(zip(axes.flat, list(values["cosines"])[: axes.size], strict=False)):
         found = values["cosines"][pair]
         years = [int(name) for name in found["slices"]]
         ax.fill_between(years, found["low"], found["high"], color=COLOURS[place], alpha=0.25, linewidth=0)

@@ -11,7 +11,7 @@ from bayesvec.experiments.markdown import NOT_RUN, grid, mean, number, paragraph
 from bayesvec.experiments.simulated import POOL, VERSION, run
 from bayesvec.experiments.ways import WAYS
 
-__all__ = ["NAME", "NOTE", "PAPER", "POOL", "SHOWS", "VERSION", "cells", "figures", "run", "table"]
+__all__ = ["NAME", "NOTE", "POOL", "SHOWS", "VERSION", "cells", "figures", "run", "table"]
 
 NAME = "convergence"
 SHOWS = "Figure 2 (fig:sim_K5_V100_rmse_loglog)"
@@ -26,7 +26,6 @@ needs no identification and is what minimises the squared error on average. The 
 (from 20,000 on in the quick size), "at the end" between the two largest N."""
 
 # What the paper says of the slope of log RMSE_co over log N (numbers only in words).
-PAPER = {"slope": "close to -0.5 (HMC, MAP, Gibbs), not MFVI"}
 
 WAYS_SHOWN = ("gibbs", "nuts", "mfvi-stan", "mfvi", "map", "paper")
 LARGE = 50_000  # from here on the slope is measured

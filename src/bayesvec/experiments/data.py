@@ -16,7 +16,7 @@ MOVIELENS = """\
 MovieLens 100K (Harper & Konstan 2015): movies with at least 50 ratings, V = 603"""
 CONGRESS = f"""\
 Speeches of the US House, 2001 to 2020, not the paper's Congresses (its text is the daily edition of Gentzkow,
-Shapiro & Taddy 2018), with the paper's preprocessing: lower case, letters and spaces only, Snowball stems but
+Shapiro & Taddy 2018), prepared as its authors did: lower case, letters and spaces only, Snowball stems but
 for stopwords, the 5,000 most common stems, window 2 over positions, one negative sample for each positive one
 from the unigram frequency, no subsampling. Speeches are taken at random until there are {POOL_WORDS:,} words"""
 

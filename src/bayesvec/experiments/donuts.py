@@ -27,10 +27,6 @@ contexts fixed). "Mean over length" is the length of the mean of the two coordin
 length: near 0 for a ring around the origin, near 1 for one cloud away from it. R-hat is that of the first
 coordinate over two chains."""
 
-PAPER = {
-    "fig:sim_donuts": {"dim": 2, "vocab": 10, "pairs": 20_000, "coordinates": "rho_{1,1}, rho_{1,2}"},
-    "fig:symmetry_K5": {"dim": 5, "vocab": 100, "pairs": 50_000, "coordinates": "rho_{4,1}, rho_{4,2}"},
-}
 WORLDS = ((2, 10, 20_000, 0), (5, 100, 50_000, 3))  # K, V, N and the word, counted from 0
 # A way, and whether its draws are turned to one reference.
 VARIANTS = (

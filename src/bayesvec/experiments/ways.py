@@ -5,6 +5,7 @@ of its Algorithm 1: rows begin anew and take ten steps, and the last K contexts 
 """
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -222,13 +223,13 @@ def draw(
     if kind == WHOLE_CHAINS:
         assert alone.approximation is not None
         rho, alpha = alone.approximation["rho"], alone.approximation["alpha"]
-        middle = clock.passed or time.perf_counter()
+        middle, seconds = clock.split(chains * draws)
     else:
         first = warmup if kind == SWEEPS else 0
         rho, alpha, middle = _sweep(alone, chains, first, draws, threads, bench)
+        seconds = time.perf_counter() - middle
     # independent draws of an approximation stand around one place of its own and are averaged as they are
     rotates = way.anchors is None and kind != APPROXIMATION
-    seconds = time.perf_counter() - middle
     told = {} if alone.approximation is None else alone.module.summary(alone.approximation)
     return Drawn(rho, alpha, rotates, middle - began, seconds, told)
 
@@ -299,17 +300,32 @@ def _sweep(
 
 
 class _Clock:
-    """Listens to what NUTS tells and remembers when all chains together were past warm-up."""
+    """Listens to what NUTS tells, and finds out how long the draws after warm-up took.
 
-    def __init__(self, warmup: int, bench: Bench) -> None:
-        self.passed: float | None = None
+    It tells from time to time only: when it is first heard that all chains together are past warm-up, some draws
+    have been made already.
+    """
+
+    def __init__(self, warmup: int, bench: Bench, now: Callable[[], float] = time.perf_counter) -> None:
         self._warmup = warmup
         self._bench = bench
+        self._now = now
+        self._heard: float | None = None
+        self._made = 0  # draws when that was heard
 
     def __call__(self, text: str) -> None:
         self._bench.check()
         head, _, rest = text.partition(" of ")
-        if self.passed is not None or not rest or not head.startswith("NUTS: "):
+        if self._heard is not None or not rest or not head.startswith("NUTS: "):
             return
-        if int(head.removeprefix("NUTS: ").replace(",", "")) >= self._warmup:
-            self.passed = time.perf_counter()
+        made = int(head.removeprefix("NUTS: ").replace(",", "")) - self._warmup
+        if made >= 0:
+            self._heard, self._made = self._now(), made
+
+    def split(self, draws: int) -> tuple[float, float]:
+        """Return when warm-up ended and how long ``draws`` took from then on; not a number if too few were heard."""
+        end = self._now()
+        if self._heard is None or self._made > draws // 2:
+            return end, math.nan
+        seconds = (end - self._heard) * draws / (draws - self._made)
+        return end - seconds, seconds

@@ -83,8 +83,12 @@ def log_determinant(diagonal: Float64, coupling: Sparse) -> float:
     if factor is None:
         return -np.inf
     pivots = factor.U.diagonal()
-    # without exchanges of rows alone this is the L D L^T of a symmetric matrix: definite if D is positive
-    if not (np.array_equal(factor.perm_r, factor.perm_c) and np.all(pivots > 0.0)):
+    # without exchanges of rows alone this is the L D L^T of a symmetric matrix: definite if D is positive, and by
+    # more than rounding, which may leave a little of a pivot that is zero
+    own = np.empty(len(pivots))
+    own[factor.perm_c] = diagonal + coupling.diagonal()
+    rounding = len(pivots) * np.finfo(np.float64).eps * np.abs(own)
+    if not (np.array_equal(factor.perm_r, factor.perm_c) and np.all(pivots > rounding)):
         return -np.inf
     return float(np.log(pivots).sum())
 

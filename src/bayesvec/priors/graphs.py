@@ -7,6 +7,7 @@ up to a constant (Yrjänäinen & Magnusson 2022, "Probabilistic embeddings with 
 
 import math
 from collections.abc import Iterable, Iterator
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,9 @@ def read_edges(edges: Any) -> Edges:
         given = _tuples(edges)
     links: Edges = {}
     for first, second, weight in given:
-        if not (isinstance(weight, int | float) and weight > 0.0 and math.isfinite(weight)):
+        if not (isinstance(first, str) and isinstance(second, str)):
+            raise InputError(f"a link joins {first!r} and {second!r}; give words, as strings")
+        if not (isinstance(weight, Real) and weight > 0.0 and math.isfinite(weight)):
             raise InputError(f"the link of {first!r} and {second!r} has weight {weight}; it must be positive")
         if first != second:
             pair = min(first, second), max(first, second)

@@ -145,6 +145,11 @@ def _ends(chosen: AxisWords, dim: int) -> dict[tuple[int, str], float]:
     ends: dict[tuple[int, str], float] = {}
     for axis, sides in chosen.items():
         whole("axis", axis, 0, dim - 1)
+        if isinstance(sides, str) or len(sides) != 2 or any(isinstance(names, str) for names in sides):
+            raise OptionError(
+                f"the words of axis {axis} are {sides!r}; give two lists of words, those at its upper end and those "
+                "at its lower end, such as (['good'], ['bad'])"
+            )
         for sign, names in zip((1.0, -1.0), sides, strict=True):
             for name in names:
                 if ends.setdefault((axis, name), sign) != sign:

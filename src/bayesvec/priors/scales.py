@@ -92,11 +92,6 @@ class Part:
         total = float(np.sum(self.precision * gap**2))
         return total if self.coupling is None else total + float(np.sum(gap * (self.coupling @ gap)))
 
-    def form(self, x: Float64) -> Float64:
-        """Return x^T S x (K, K) of a part that is the same on every axis."""
-        product = self.precision[:, :1] * x
-        return np.asarray(x.T @ (product if self.coupling is None else product + self.coupling @ x))
-
 
 def make_part(
     name: str,

@@ -6,8 +6,8 @@ pairs. Dynamic (Bamler & Mandt 2017; Rudolph & Blei 2018): they walk at random f
 .. math:: x_{w t_1} \sim N(0, \lambda^{-1}), \qquad
           x_{w t} - x_{w s} \sim N\big(0, (t - s)\, \delta^{-1}\big) \text{ for slices } s, t \text{ in succession.}
 
-A word that is absent from a slice has no row there: the walk steps over it, with a longer gap. This is
-exactly the walk with that row integrated out.
+A word that is absent from a slice has no row there: the walk steps over it, with a longer gap, which is exactly
+the walk with that row integrated out; and it begins in the first slice that the word is in.
 """
 
 from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ DAYS_OF_YEAR = 365.2425
 def slice_times(
     groups: Iterable[str], order: Sequence[str] | Mapping[str, float] | None = None
 ) -> dict[str, float]:
-    """Return the time of each slice: as given, or that which its name tells.
+    """Return the time of each slice: as given, or that which its name tells (the unit of dates is the year).
 
     Parameters
     ----------
@@ -24,13 +24,19 @@ def slice_times(
     names = sorted(set(groups))
     if order is not None:
         return _given_times(names, order)
-    for read in (_number, _date):
-        times = {name: read(name) for name in names}
-        if all(time is not None and math.isfinite(time) for time in times.values()):
-            return _distinct({name: float(time) for name, time in times.items() if time is not None})
-    bad = next(name for name in names if _number(name) is None and _date(name) is None)
+    for read in (_compact_date, _number, _date):
+        times = {name: time for name in names if (time := read(name)) is not None}
+        if len(times) == len(names):
+            return _distinct(times)
+    neither = [name for name in names if _number(name) is None and _date(name) is None]
+    if neither:
+        what = f"the slice {neither[0]!r} is neither a number nor a date"
+    else:
+        number = next(name for name in names if _number(name) is not None)
+        day = next(name for name in names if _number(name) is None)
+        what = f"some slices are numbers, such as {number!r}, and some are dates, such as {day!r}"
     raise OptionError(
-        f"the slice {bad!r} is neither a number nor a date, so the order of the slices is not known; "
+        f"{what}, so the order of the slices is not known; "
         f"give it: --slice-order {','.join(names[:3])}{',...' if len(names) > 3 else ''} (order=)"
     )
 
@@ -62,9 +68,17 @@ def _distinct(times: dict[str, float]) -> dict[str, float]:
 
 def _number(name: str) -> float | None:
     try:
-        return float(name)
+        number = float(name)
     except ValueError:
         return None
+    return number if math.isfinite(number) else None
+
+
+def _compact_date(name: str) -> float | None:
+    """Read 200102 or 20010203, which as numbers would be far apart at the end of a year."""
+    if not (name.isdecimal() and len(name) in (6, 8)):
+        return None
+    return _date("-".join(part for part in (name[:4], name[4:6], name[6:]) if part))
 
 
 def _date(name: str) -> float | None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimate import LEVEL, Estimate, Table, tails
+from bayesvec.priors.slices import SHARED
 from bayesvec.questions.claims import THRESHOLD
 from bayesvec.questions.terms import evaluate
 from bayesvec.streams import each_draw
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Float64 = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
-SHARED = "shared"  # the usual name of the slice of the vectors that groups lie around
+MOST_WORDS = 20  # that are told of if it is not said how many
 
 
 @dataclass(frozen=True)
@@ -170,11 +171,23 @@ def trajectory(posterior: "Posterior", term: str) -> Trajectory:
     return Trajectory(term.strip(), tuple(known), tuple(values), tuple(missing))
 
 
+def slice_ends(posterior: "Posterior", first: str | None, last: str | None) -> tuple[str, str]:
+    """Return the two slices between which a change is told: by default the first and the last of the run."""
+    slices = _slices(posterior)
+    for name in (first, last):
+        if name is not None and name not in posterior.slices:
+            raise OptionError(f"there is no slice {name!r}; there are {', '.join(posterior.slices)}")
+    one, other = first or slices[0], last or slices[-1]
+    if one == other:
+        raise OptionError(f"a change needs two different slices; got {one!r} twice")
+    return one, other
+
+
 def drift(
     posterior: "Posterior",
     first: str | None,
     last: str | None,
-    n: int,
+    n: int | None,
     *,
     share: float,
     threshold: float = THRESHOLD,
@@ -185,11 +198,10 @@ def drift(
     for name, value in (("share", share), ("threshold", threshold)):
         if not 0.0 < value < 1.0:
             raise OptionError(f"{name} is {value:g}; it must lie between 0 and 1, such as 0.1")
-    slices = _slices(posterior)
-    one, other = first or slices[0], last or slices[-1]
-    if one == other:
-        raise OptionError(f"a change needs two different slices; got {one!r} twice")
+    one, other = slice_ends(posterior, first, last)
     words, rows = _words_in_both(posterior, one, other)
+    if n is None:
+        n = min(MOST_WORDS, len(words))
     if not 1 <= n <= len(words):
         raise OptionError(
             f"n is {n}; {len(words)} words occur in both slices, so it must be from 1 to {len(words)}"
