@@ -1,5 +1,7 @@
 """Learned precisions: Geweke's joint test, quadrature, planted bugs, what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from joint import joint_draws, sparse_counts
@@ -7,16 +9,19 @@ from scipy import stats
 from scipy.special import digamma, log_expit
 
 from bayesvec import priors
+from bayesvec.convergence import ess_bulk
 from bayesvec.counts import from_pairs
 from bayesvec.counts_rows import with_rows
 from bayesvec.errors import OptionError
+from bayesvec.kernels.rows import make_work
 from bayesvec.model import Model
 from bayesvec.parallel import Threads
-from bayesvec.priors import Learned, Prior
+from bayesvec.priors import Learned, Prior, RowPrior
 from bayesvec.priors.plain import independent
 from bayesvec.samplers import gibbs
 from bayesvec.samplers import scales as scales_module
 from bayesvec.vectors import Vectors
+from bayesvec.worlds_slices import simulate_slices
 from evidence import agrees
 
 DIM = 2
@@ -94,21 +99,31 @@ def joint_agrees(name, sweeps=6000, **given):
     return agrees(found, expected(counts, prior))
 
 
+@pytest.fixture
+def _stretch_always(monkeypatch):
+    monkeypatch.setattr(gibbs, "STRETCH_EVERY", 1)
+
+
+@pytest.mark.usefixtures("_stretch_always")
 @pytest.mark.parametrize("name", ["dynamic", "vectors"])
 def test_joint_distribution(name):
     assert joint_agrees(name)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_stretch_always")
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("orbit", [True, False])
 def test_joint_distribution_at_length(name, orbit):
     assert joint_agrees(name, sweeps=100_000, options=gibbs.Options(orbit=orbit))
 
 
+SLOW_BUGS = "rate", "stale orbit", "no pull"
+
+
 @pytest.mark.parametrize(
     "bug",
-    ["rank", "exchange", *(pytest.param(bug, marks=pytest.mark.slow) for bug in ("rate", "stale orbit"))],
+    ["rank", "exchange", "stretch", *(pytest.param(bug, marks=pytest.mark.slow) for bug in SLOW_BUGS)],
 )
 def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
     right = scales_module.conditionals
@@ -127,6 +142,19 @@ def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
         )
     if bug == "exchange":
         monkeypatch.setattr(scales_module, "draw_gig", lambda power, *rest: gig(-power, *rest))
+    if bug in ("stretch", "no pull"):
+        monkeypatch.setattr(gibbs, "STRETCH_EVERY", 1)
+    if bug == "stretch":  # the density of the scale, not of its log
+        draw = scales_module._draw_log_scale
+
+        def forgetful(part, *given):
+            gamma = Learned(part.learned.shape - 1.0, part.learned.rate)
+            return draw(replace(part, learned=gamma), *given)
+
+        monkeypatch.setattr(scales_module, "_draw_log_scale", forgetful)
+    if bug == "no pull":  # everything is multiplied by r, but one part of the prior is asked
+        monkeypatch.setattr(RowPrior, "component", lambda prior, part, gap, weight: gap)
+        monkeypatch.setattr(scales_module, "_pull_along", lambda *given: (0.0, 0.0))
     if bug == "stale orbit":  # the orbit moves under the scales as they were before they were drawn
         at = gibbs._at
         calls = []
@@ -136,7 +164,7 @@ def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
             return at(problem, calls[-2] if len(calls) % 2 == 0 else scales)
 
         monkeypatch.setattr(gibbs, "_at", stale)
-    assert not joint_agrees("dynamic")
+    assert not joint_agrees("dynamic", sweeps=30_000 if bug in SLOW_BUGS else 6000)
 
 
 def grid(low, high, size):
@@ -226,6 +254,61 @@ def test_a_learned_drift_against_quadrature():
     right = quadrature_drift(gamma, (9, 2), (1, 8), 2.0)
     assert agrees(found, right)
     assert not agrees(found, quadrature_drift(gamma, (9, 5), (1, 5), 2.0))
+
+
+def test_the_likelihood_along_a_line_is_that_of_the_model():
+    counts, prior = dynamic_problem()
+    problem = gibbs.prepare(counts, prior, DIM)
+    state = gibbs.start(problem, seed=1, chain=0)
+    direction = np.random.default_rng(1).normal(size=state.rho.shape)
+    found = {}
+    for count in (1, 2):
+        with Threads(count) as threads:
+            workers = scales_module.Workers([make_work(DIM) for _ in range(count)], threads)
+            line = scales_module._likelihood_along(
+                problem.by_word, state.rho, direction, state.alpha, workers
+            )
+            found[count] = [line(s) for s in (-1.5, 0.0, 0.3)]
+    assert found[1] == found[2]
+    for s, value in zip((-1.5, 0.0, 0.3), found[1], strict=True):
+        expected = Model(counts, prior).log_likelihood(state.rho + s * direction, state.alpha)
+        np.testing.assert_allclose(value, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_component_is_what_its_scale_governs(name):
+    """Its square grows with r^2, and the volume with the power of its coordinates."""
+    counts, prior = PROBLEMS[name]()
+    rows = counts.num_words
+    generator = np.random.default_rng(1)
+    gap, weight = generator.normal(size=(rows, 1)), generator.uniform(1.0, 9.0, rows)
+    for part in prior.rho.learned:
+        direction = prior.rho.component(part, gap, weight)
+        np.testing.assert_allclose(part.square(gap + 1.5 * direction), 2.5**2 * part.square(gap))
+        move = np.column_stack(
+            [prior.rho.component(part, column[:, None], weight) for column in np.eye(rows)]
+        )
+        size = np.linalg.det(np.eye(rows) + 1.5 * move)
+        np.testing.assert_allclose(size, 2.5 ** part.coordinates(rows, 1))
+
+
+def test_scales_move_with_their_rows_where_data_are_few(monkeypatch):
+    """How small steps are against the words: ESS with the move and without."""
+    counts, _ = simulate_slices(60, 4, slices=2, kind="grouped", pairs=30_000, step_precision=100.0, seed=2)
+    prior = priors.grouped(counts, precision="learn", group_precision="learn")
+    counts = with_rows(counts, prior.added)
+
+    def ess(every):
+        monkeypatch.setattr(gibbs, "STRETCH_EVERY", every)
+        problem = gibbs.prepare(counts, prior, 4)
+        state = gibbs.start(problem, seed=3, chain=0)
+        found = []
+        for number in range(1500):
+            state, _ = gibbs.sweep(problem, state, seed=3, chain=0, number=number, threads=ONE)
+            found.append(np.log(state.scales[1] / state.scales[0]))
+        return float(ess_bulk(np.array(found)[None, 500:, None])[0])
+
+    assert ess(1) > 2.0 * ess(10**9)
 
 
 def test_log_posterior_has_the_scales_in_it():

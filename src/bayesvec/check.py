@@ -146,12 +146,22 @@ def quantities(
         labels = _labels("cooccurrence", draws.words, first, draws.contexts, second)
         yield Quantities("co-occurrence probabilities", probabilities(draws, first, second), labels)
     yield Quantities("log posterior", draws.stats("log_posterior")[:, :, None], ["log posterior"])
-    learned = draws.scale_names
+    learned = _learned(draws)
     if learned:
-        values = np.stack([draws.stats(name) for name in learned], axis=-1)
-        yield Quantities("learned precisions", values, list(learned))
+        yield Quantities("learned precisions", np.stack(list(learned.values()), axis=-1), list(learned))
     if parameters:
         yield from _parameters(draws, pairs, seed)
+
+
+def _learned(draws: "Draws") -> dict[str, npt.NDArray[np.float64]]:
+    """Return the learned precisions, and what of them the data know: not how the two sides share them."""
+    found = {name: draws.stats(name) for name in draws.scale_names}
+    rho = [name for name in found if name.startswith("rho_")]
+    alpha = [name for name in found if name.startswith("alpha_")]
+    more = {f"{name} / {rho[0]}": found[name] / found[rho[0]] for name in rho[1:]}
+    if rho and alpha:
+        more[f"{rho[0]} * {alpha[0]}"] = found[rho[0]] * found[alpha[0]]
+    return found | more
 
 
 def _parameters(draws: "Draws", count: int, seed: int) -> Iterator[Quantities]:

@@ -25,8 +25,8 @@ NOTE = """\
 Draws per second on one world with uniform pairs, those of NUTS after its warm-up; the prior precision is K.
 Words per second are draws per second times V, as in the paper. "Side by side" is as many chains as there are
 threads, one thread each, all their draws counted; "one chain" is one chain on all threads. Gibbs is ours (one step a
-sweep from the current value, free, with the orbit move); "Algorithm 1" is the paper's variant on our kernels: rows begin
-anew, S = 10 steps, the last K contexts fixed at the MAP. A draw of that is ten inner steps, so draws per
+sweep from the current value, free, with the orbit move); "Algorithm 1" is the paper's variant on our kernels:
+rows begin anew, S = 10 steps, the last K contexts fixed at the MAP. A draw of that is ten inner steps, so draws per
 second do not compare what they are worth; the table of effective draws per second does (`ess`). The paper's
 machine is not ours: it used TensorFlow and Stan on a node that it does not describe."""
 

@@ -304,7 +304,7 @@ def redraw_rows(
 
 
 @compiled
-def _log_likelihoods(eta: Float32, n: npt.NDArray[np.int32], kappa: Float32, out: Float64) -> None:
+def log_likelihoods(eta: Float32, n: npt.NDArray[np.int32], kappa: Float32, out: Float64) -> None:
     """Put the log likelihood of each pair into ``out``, a loop of its own so that it is vectorised."""
     for p in range(len(eta)):
         value = float(eta[p])
@@ -332,7 +332,7 @@ def log_posterior_rows(
             count = min(len(eta), stop - start)
             for p in range(count):
                 eta[p] = dot_rows(rows, row, other, side.other[start + p])
-            _log_likelihoods(eta[:count], side.n[start:], side.kappa[start:], terms)
+            log_likelihoods(eta[:count], side.n[start:], side.kappa[start:], terms)
             for p in range(count):
                 total += terms[p]
         out[row] = total

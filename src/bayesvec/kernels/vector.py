@@ -8,6 +8,8 @@ registers of AVX2, and the package needs no build step. Arrays are C-contiguous,
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
@@ -78,6 +80,14 @@ _DOUBLES = _Vectors(ir.DoubleType(), 4)
 def padded(dim: int) -> int:
     """Return ``dim`` rounded up to whole vectors of floats."""
     return (dim + LANES - 1) // LANES * LANES
+
+
+def padded_rows(x: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """Return rows (rows, K) as the kernels take them: floats, with zeros up to whole vectors."""
+    rows = np.asarray(x)
+    out = np.zeros((len(rows), padded(rows.shape[1])), dtype=np.float32)
+    out[:, : rows.shape[1]] = rows
+    return out
 
 
 def _index(offset: Any) -> Any:

@@ -183,6 +183,56 @@ class RowPrior:
         assert self.coupling is not None
         return np.array([log_determinant(column, self.coupling) for column in self.precision.T])
 
+    def component(self, part: Part, gap: Float64, weight: Float64) -> Float64 | None:
+        """Return a direction D along which to multiply what the scale of a part governs of ``gap`` = x - mean.
+
+        Of gap + (r - 1) D the square of the part is r^2 times that of gap, and r enters the volume with the power
+        of the part's coordinates. Steps are multiplied around a mean of their tree's rows, so that what the data
+        know best of a word stays where it is. None if there is no such direction.
+
+        Parameters
+        ----------
+        part : Part
+            One of those that are learned.
+        gap : ndarray, shape (rows, K)
+            Rows without their mean.
+        weight : ndarray, shape (rows,)
+            Positive, of each row in the mean of its tree.
+        """
+        if len(self.parts) == 1:
+            return gap
+        if self.coupling is None:
+            return np.where(part.precision != 0.0, gap, 0.0)
+        if self._roots is None:
+            return None
+        if part.coupling is None:
+            return gap[self._roots]
+        total = np.zeros((len(gap), 1 + gap.shape[1]))
+        np.add.at(total, self._roots, weight[:, None] * np.column_stack([np.ones(len(gap)), gap]))
+        total = total[self._roots]
+        return gap - total[:, 1:] / total[:, :1]
+
+    @cached_property
+    def _roots(self) -> npt.NDArray[np.int64] | None:
+        """The root of each row, if the parts are independent roots and independent steps from them."""
+        if self._origin is not None:
+            return self._origin._roots
+        roots = [part for part in self.parts if part.coupling is None]
+        steps = [part for part in self.parts if part.coupling is not None]
+        if len(roots) != 1 or len(steps) != 1 or np.any(steps[0].precision):
+            return None
+        from scipy.sparse.csgraph import connected_components
+
+        assert self.coupling is not None
+        count, tree = connected_components(self.coupling, directed=False)
+        begins = np.flatnonzero(np.broadcast_to(roots[0].precision, (len(tree), 1))[:, 0])
+        if len(begins) != count or len(np.unique(tree[begins])) != count:
+            return None
+        of_tree = np.empty(count, dtype=np.int64)
+        of_tree[tree[begins]] = begins
+        found: npt.NDArray[np.int64] = of_tree[tree]
+        return found
+
     def _own_rows(self, x: Float64) -> Float64:
         return _spread(self.precision, x.shape[0], x.shape[1], "precision")
 

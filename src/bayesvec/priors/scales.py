@@ -128,11 +128,11 @@ def total_neighbours(parts: Sequence[Part]) -> Sparse | None:
     return sum(found[1:], found[0]) if found else None
 
 
-def precision_of(value: Any, name: str) -> float | Learned:
-    """Read a precision: a positive number, ``"learn"`` or a `Learned`."""
+def precision_of(value: Any, name: str, *, start: float = 1.0) -> float | Learned:
+    """Read a precision: a positive number, ``"learn"`` (which begins at ``start``) or a `Learned`."""
     if isinstance(value, Learned):
         return value
-    return Learned() if value == "learn" else positive(name, value, ", or learn")
+    return Learned(start=start) if value == "learn" else positive(name, value, ", or learn")
 
 
 def precisions_of(precision: Any, context_precision: Any) -> dict[str, float | Learned]:
@@ -147,7 +147,7 @@ def plain(value: float | Learned) -> Any:
     if isinstance(value, Learned):
         return (
             "learn"
-            if value == Learned()
+            if replace(value, start=1.0) == Learned()
             else {"shape": value.shape, "rate": value.rate, "start": value.start}
         )
     return value

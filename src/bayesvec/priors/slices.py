@@ -31,6 +31,7 @@ Int64 = npt.NDArray[np.int64]
 SHARED = "shared"
 DRIFT_PRECISION = 50.0
 GROUP_PRECISION = 10.0
+STEPS_START = 100.0  # where either begins if it is learned: in text slices of a word are much alike
 FEW_SAMPLES = 1000  # of a slice, below which it is said
 SMALL_SHARE = 0.05  # of the median slice, below which it is said
 
@@ -82,7 +83,7 @@ def grouped(
     root = np.zeros((len(words) + len(names), 1))
     root[len(words) :] = 1.0
     given = precisions_of(precision, context_precision) | {
-        "group_precision": precision_of(group_precision, "group_precision")
+        "group_precision": precision_of(group_precision, "group_precision", start=STEPS_START)
     }
     alone = sum(size == 1 for size in _sizes(words).values())
     notes = [*_small_slices(counts, groups), *_absent(alone, "is in one group only", "are in one group only")]
@@ -133,7 +134,7 @@ def dynamic(
     rows = [*here, *absent] if complete else here
     first, walk = _walks(rows, {word: i for i, word in enumerate(names)}, times)
     given = precisions_of(precision, context_precision) | {
-        "drift_precision": precision_of(drift_precision, "drift_precision")
+        "drift_precision": precision_of(drift_precision, "drift_precision", start=STEPS_START)
     }
     missing = len({word for word, _ in absent})
     how = "rows without pairs were added" if complete else "their walk steps over those (or begins later)"

@@ -19,12 +19,19 @@ from bayesvec.kernels import rng
 from bayesvec.kernels.orbit import move_along_orbit, move_by_forms
 from bayesvec.kernels.polyagamma_tables import Tables, load_tables
 from bayesvec.kernels.rows import RowSide, Work, log_posterior_rows, make_work
-from bayesvec.kernels.vector import padded
+from bayesvec.kernels.vector import padded_rows
 from bayesvec.parallel import Threads
 from bayesvec.priors import Prior
 from bayesvec.samplers.halves import Half, make_half
 from bayesvec.samplers.redraw import Drawing, Options, redraw
-from bayesvec.samplers.scales import draw_scales, log_hyperprior, start_scales
+from bayesvec.samplers.scales import (
+    STRETCH_EVERY,
+    Workers,
+    draw_scales,
+    log_hyperprior,
+    start_scales,
+    stretch_scales,
+)
 from bayesvec.samplers.state import Info
 from bayesvec.samplers.state import ScaledState as State
 
@@ -123,7 +130,7 @@ def sweep(
 
     The result is a function of (problem, state, seed, chain, number): the same on any number of threads.
     """
-    rho, alpha = _padded(state.rho), _padded(state.alpha)
+    rho, alpha = padded_rows(state.rho), padded_rows(state.alpha)
     works = [make_work(problem.dim) for _ in range(threads.count)]
     current = _at(problem, state.scales)
     for half, rows, other in ((current.by_word, rho, alpha), (current.by_context, alpha, rho)):
@@ -133,12 +140,14 @@ def sweep(
     if len(state.scales):
         key = rng.make_key(seed, rng.SCALES, chain=chain, sweep=number)
         after = draw_scales(current.prior, after, key, exchange=problem.orbit)
+        if number % STRETCH_EVERY == 0:
+            after = stretch_scales(problem.prior, after, problem.by_word, key, Workers(works, threads))
         current = _at(problem, after.scales)
-        rho, alpha = _padded(after.rho), _padded(after.alpha)
+        rho, alpha = padded_rows(after.rho), padded_rows(after.alpha)
     if problem.orbit:
         key = rng.make_key(seed, rng.ORBIT, chain=chain, sweep=number)
         after = _moved(current, after, key)
-        rho, alpha = _padded(after.rho), _padded(after.alpha)
+        rho, alpha = padded_rows(after.rho), padded_rows(after.alpha)
     return after, Info(_log_posterior(current, rho, alpha, works, threads))
 
 
@@ -164,12 +173,6 @@ def _moved(problem: Problem, state: State, key: rng.Key) -> State:
     form_alpha = problem.prior.alpha.form(state.alpha.astype(np.float64))
     rho, alpha = move_by_forms(state.rho, state.alpha, form_rho, form_alpha, key)
     return State(rho, alpha, state.scales)
-
-
-def _padded(x: Float32) -> Float32:
-    out = np.zeros((len(x), padded(x.shape[1])), dtype=np.float32)
-    out[:, : x.shape[1]] = x
-    return out
 
 
 def _log_posterior(

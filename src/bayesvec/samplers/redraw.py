@@ -106,7 +106,7 @@ def is_joint(options: Options, every: int, number: int) -> bool:
     """Whether whole trees are redrawn in a sweep."""
     if options.restart or options.joint == "never":
         return False
-    return options.joint == "always" or number % every == 0
+    return options.joint == "always" or number % every == 1 % every  # in the first sweep of a run, for one
 
 
 def _redraw_colour(

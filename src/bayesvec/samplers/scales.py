@@ -11,22 +11,43 @@ changes neither the likelihood nor, but for the Gamma distributions, the prior: 
 .. math:: c^2 \sim GIG\Big(\sum a_\alpha - \sum a_\rho,\ 2 \sum b_\alpha \tau_\alpha,\ 2 \sum b_\rho \tau_\rho\Big),
 
 where a and b are the shapes and rates. It needs every scale of both sides to be learned.
+
+Where the data say little of single vectors, their scale and they follow each other: given the vectors a scale can
+hardly move. Every few sweeps it therefore moves with them: what it governs of the rows (all of them, the roots of
+walks, or the steps) is multiplied by r and the scale divided by :math:`r^2`. That leaves the density of the
+standardised vectors as it is, so that the likelihood, the other parts of the prior and the scale's own Gamma
+distribution decide (a draw in the non-centred parametrisation, interweaved with that in the centred one: Yu & Meng
+2011). The draw is by slice sampling of the log of the scale (Neal 2003).
 """
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesvec.kernels import rng
 from bayesvec.kernels.orbit import draw_gig
+from bayesvec.kernels.rows import Work
+from bayesvec.kernels.stretch import log_likelihood_rows, pair_lines
+from bayesvec.kernels.vector import padded_rows
+from bayesvec.parallel import Threads
 from bayesvec.priors import Prior, RowPrior
 from bayesvec.priors.scales import Learned, Part
+from bayesvec.samplers.halves import Half
 from bayesvec.samplers.state import ScaledState as State
 
+Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
-_EXCHANGE = 1 << 16  # the row of its address, after those of the scales
+STRETCH_EVERY = 4  # sweeps from one move of the scales with their rows to the next
+_WIDTH = 0.2  # of the first interval around the log of a scale
+_MOST_STEPS = 8  # of this width that the interval grows by
+
+# rows of the addresses, after those of the scales
+_EXCHANGE = 1 << 16
+_STRETCH = 1 << 17
 
 
 def start_scales(prior: Prior) -> Float64:
@@ -77,6 +98,134 @@ def conditionals(prior: Prior, state: State) -> list[tuple[float, float]]:
             shape = part.learned.shape + 0.5 * part.coordinates(*x.shape)
             found.append((shape, part.learned.rate + 0.5 * part.square(gap)))
     return found
+
+
+class Workers(NamedTuple):
+    """What the likelihood along a line is computed with."""
+
+    works: list[Work]  # one for each thread
+    threads: Threads
+
+
+def stretch_scales(prior: Prior, state: State, half: Half, key: rng.Key, workers: Workers) -> State:
+    """Draw each scale of rho together with what it governs of the rows, the standardised rows given.
+
+    Those of alpha need no such move: the exchange hands on what these find.
+
+    Parameters
+    ----------
+    prior : Prior
+        At any scales: those of the state are used.
+    state : State
+        Rows and scales.
+    half : Half
+        The data by word.
+    key : Key
+        The address of these draws.
+    workers : Workers
+        With which to work.
+    """
+    rho, scales = state.rho, state.scales.copy()
+    for number in range(len(prior.rho.learned)):
+        rho_prior = prior.at(scales).rho
+        part = rho_prior.learned[number]
+        x = rho.astype(np.float64)
+        gap = x - rho_prior.mean_rows(*x.shape)
+        direction = rho_prior.component(part, gap, _samples(half))
+        if direction is None:
+            continue
+        likelihood = _likelihood_along(half, rho, direction, state.alpha, workers)
+        pull = _pull_along([other for other in rho_prior.parts if other is not part], gap, direction)
+        after = _draw_log_scale(part, likelihood, pull, key, _STRETCH + number)
+        rho = (x + math.expm1(0.5 * (math.log(part.scale) - after)) * direction).astype(np.float32)
+        scales[number] = math.exp(after)
+    return State(rho, state.alpha, scales)
+
+
+def _samples(half: Half) -> Float64:
+    """Return the number of samples of each row, and one more so that none has no weight."""
+    return 1.0 + np.diff(np.append(0, np.cumsum(half.side.n, dtype=np.float64))[half.side.indptr])
+
+
+def _likelihood_along(
+    half: Half, rows: Float32, direction: Float64, other: Float32, workers: Workers
+) -> Callable[[float], float]:
+    """Return the log likelihood of ``rows`` + s ``direction`` as a function of s; the same on any threads."""
+    side, threads = half.side, workers.threads
+    eta, slope = np.empty(len(side.other), np.float32), np.empty(len(side.other), np.float32)
+    x, d, y = padded_rows(rows), padded_rows(direction), padded_rows(other)
+    chunks = threads.chunks(np.diff(side.indptr) + 1)
+    threads.run(lambda first, last, _: pair_lines(first, last, side, x, d, y, eta, slope), chunks)
+
+    def log_likelihood(s: float) -> float:
+        shares = np.empty(len(rows))
+        threads.run(
+            lambda first, last, thread: log_likelihood_rows(
+                first, last, side, eta, slope, s, workers.works[thread], shares
+            ),
+            chunks,
+        )
+        return float(shares.sum())
+
+    return log_likelihood
+
+
+def _pull_along(others: list[Part], gap: Float64, direction: Float64) -> tuple[float, float]:
+    """Return by what times s and s^2 the log density of gap + s direction under some parts grows from that at 0."""
+    own = sum(part.scale * part.square(gap) for part in others)
+    square = sum(part.scale * part.square(direction) for part in others)
+    both = sum(part.scale * part.square(gap + direction) for part in others) - own - square
+    return -0.5 * both, -0.5 * square
+
+
+def _draw_log_scale(
+    part: Part,
+    log_likelihood: Callable[[float], float],
+    pull: tuple[float, float],
+    key: rng.Key,
+    row: int,
+) -> float:
+    """Draw the log of a scale by slice sampling: an interval that steps out, then shrinks.
+
+    Parameters
+    ----------
+    part : Part
+        Whose scale; it has its current value.
+    log_likelihood, pull
+        Of rows + s direction as functions of s: see `_likelihood_along` and `_pull_along`.
+    key : Key
+        The address of the draws.
+    row : int
+        Their row in it.
+    """
+    gamma, before = part.learned, math.log(part.scale)
+    assert gamma is not None
+
+    def log_density(log_scale: float) -> float:
+        s = math.expm1(0.5 * (before - log_scale))
+        own = gamma.shape * log_scale - gamma.rate * math.exp(log_scale)
+        return own + s * pull[0] + s * s * pull[1] + log_likelihood(s)
+
+    level = log_density(before) - rng.exponential(key, row, 0)
+    place, share = rng.uniforms(key, row, 1)
+    low = before - _WIDTH * place
+    high = low + _WIDTH
+    below = int(_MOST_STEPS * share)
+    for _ in range(below):
+        if log_density(low) <= level:
+            break
+        low -= _WIDTH
+    for _ in range(_MOST_STEPS - 1 - below):
+        if log_density(high) <= level:
+            break
+        high += _WIDTH
+    block = 2
+    while True:
+        after = low + (high - low) * rng.uniforms(key, row, block)[0]
+        if log_density(after) > level or after == before:
+            return after
+        low, high = (after, high) if after < before else (low, after)
+        block += 1
 
 
 def log_hyperprior(prior: Prior) -> float:
