@@ -18,6 +18,7 @@ class FakeDraws:
         self.path = Path(path)
         self.shard_draws = shard_draws
         self.finished = True
+        self.scale_names = ()
         arrays = {"rho": {}} if alpha is None else {"rho": {}, "alpha": {}}
         self.manifest = {
             "settings": {"draws": self.num_draws, "method": "gibbs", **(settings or {})},

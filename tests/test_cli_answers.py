@@ -187,6 +187,19 @@ def test_drift_tells_the_difference(bayesvec, sliced):
     assert "of 2 signs have a probability of at least 0.95" in out.splitlines()[-1]
     _, out, _ = bayesvec("drift", run)
     assert len(out.splitlines()) == 2 + 8 + 1  # title and head, all eight words, what may be claimed
+    status, _, err = bayesvec("drift", run, "--by", "size")
+    assert (status, "by is 'size'; it must be cosine or distance" in err) == (2, True)
+
+
+def test_drift_by_distance_is_that_of_the_vectors(bayesvec, sliced):
+    run = sliced(30)
+    rho = open_posterior(run).rho[0]  # rows a@2010, a@1990, b@2010, ...
+    far = np.linalg.norm(rho[:, 0::2] - rho[:, 1::2], axis=-1)
+    usual = np.linalg.norm(rho, axis=-1).mean(axis=1, keepdims=True)
+    answer = json.loads(bayesvec("drift", run, "--by", "distance", "--json")[1])
+    found = {row["word"]: row["change"] for row in answer["changes"]}
+    expected = dict(zip("abcdefgh", (far / usual).mean(axis=0), strict=True))
+    assert found == pytest.approx(expected, rel=1e-5)
 
 
 def test_drift_tells_what_there_is_of_a_word_that_was_not_always_there(bayesvec, tmp_path):

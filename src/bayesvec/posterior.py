@@ -349,15 +349,17 @@ class Posterior:
         last: str | None = None,
         n: int | None = None,
         *,
+        by: str = "cosine",
         share: float = 0.1,
         threshold: float = 0.95,
         level: float = LEVEL,
     ) -> "Drift":
         """Return the words whose vectors differ most between two slices, with the probability that they do.
 
-        The change of a word is 1 - cosine between its vectors in the two slices, which share their contexts
-        and so can be compared. Every word differs a little in every draw; so the probability is that of being
-        among the ``share`` of words that differ most in a draw.
+        The vectors of the two slices share their contexts and so can be compared: by 1 - cosine, which tells
+        most of words with short vectors (function words have those), or by their distance. Every word differs a
+        little in every draw; so the probability is that of being among the ``share`` of words that differ most
+        in a draw.
 
         Parameters
         ----------
@@ -365,6 +367,8 @@ class Posterior:
             The slices; by default the first and the last.
         n : int, optional
             How many words, the surest first; 20 if not given, or all if there are fewer.
+        by : {"cosine", "distance"}, optional
+            How the change is measured: 1 - cosine, or the distance over the usual length of a vector.
         share : float, optional
             The share of words that counts as changed.
         threshold : float, optional
@@ -374,7 +378,7 @@ class Posterior:
         """
         from bayesvec.questions.slices import drift
 
-        return drift(self, first, last, n, share=share, threshold=threshold, level=level)
+        return drift(self, first, last, n, by=by, share=share, threshold=threshold, level=level)
 
     def uncertainty(
         self,

@@ -25,6 +25,7 @@ def drift(
     ),
     last: str | None = typer.Option(None, "--to", metavar="SLICE", help="Slice to end at (default: last)."),
     n: int | None = typer.Option(None, "-n", help="How many words (default: 20, or all if there are fewer)."),
+    by: str = typer.Option("cosine", help="How a word's change is measured: 1 - cosine, or distance."),
     share: float = typer.Option(0.1, help="Share of the words that counts as changed."),
     threshold: float = typer.Option(0.95, help="Probability from which a change is claimed."),
     level: float = LEVEL,
@@ -37,7 +38,7 @@ def drift(
 
     posterior = open_posterior(run)
     if not terms:
-        answer = posterior.drift(first, last, n, share=share, threshold=threshold, level=level)
+        answer = posterior.drift(first, last, n, by=by, share=share, threshold=threshold, level=level)
         if as_json:
             print_json(answer.to_dict())
             return

@@ -31,7 +31,7 @@ Int64 = npt.NDArray[np.int64]
 SHARED = "shared"
 DRIFT_PRECISION = 50.0
 GROUP_PRECISION = 10.0
-STEPS_START = 100.0  # where either begins if it is learned: in text slices of a word are much alike
+STEPS_START = 1000.0  # where either begins if it is learned: in text slices of a word are much alike
 FEW_SAMPLES = 1000  # of a slice, below which it is said
 SMALL_SHARE = 0.05  # of the median slice, below which it is said
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Float64 = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
+# how the change of a word is measured, and what that is called
+CHANGES = {"cosine": "1 - cosine", "distance": "distance over the usual length of a vector"}
 MOST_WORDS = 20  # that are told of if it is not said how many
 
 
@@ -70,7 +72,7 @@ class Change(NamedTuple):
     """How much the vector of a word differs between two slices."""
 
     word: str
-    change: float  # posterior mean of 1 - cosine between its vectors in the two slices
+    change: float  # posterior mean of how far its vectors in the two slices are from each other
     low: float
     high: float
     probability: float  # of being among the share of words that changed most
@@ -86,6 +88,8 @@ class Drift:
         The surest first.
     first, last : str
         The two slices.
+    by : str
+        How the change is measured: ``cosine`` or ``distance``.
     share : float
         ``probability`` is that of being among this share of all words, by change.
     words : int
@@ -101,6 +105,7 @@ class Drift:
     table: Table[Change]
     first: str
     last: str
+    by: str
     share: float
     words: int
     claimed: int
@@ -189,12 +194,15 @@ def drift(
     last: str | None,
     n: int | None,
     *,
+    by: str,
     share: float,
     threshold: float = THRESHOLD,
     level: float = LEVEL,
 ) -> Drift:
     """Return the words that changed most; see `Posterior.drift`."""
     tails(level)
+    if by not in CHANGES:
+        raise OptionError(f"by is {by!r}; it must be {' or '.join(CHANGES)}")
     for name, value in (("share", share), ("threshold", threshold)):
         if not 0.0 < value < 1.0:
             raise OptionError(f"{name} is {value:g}; it must lie between 0 and 1, such as 0.1")
@@ -206,7 +214,7 @@ def drift(
         raise OptionError(
             f"n is {n}; {len(words)} words occur in both slices, so it must be from 1 to {len(words)}"
         )
-    changes, in_top = _changes(posterior.draws, rows, max(1, round(share * len(words))))
+    changes, in_top = _changes(posterior.draws, rows, max(1, round(share * len(words))), by)
     probability = in_top.mean(axis=(0, 1))
     order = np.lexsort((-changes.mean(axis=(0, 1)), -probability))[:n]
     if posterior.is_point:  # one point says nothing of how sure it is
@@ -217,7 +225,7 @@ def drift(
         table.append(Change(words[i], estimate.mean, *estimate.interval(level), float(probability[i])))
     claimed = probability >= threshold
     title = (
-        f"Words that differ most between {one} and {other}: 1 - cosine, {100 * level:g}% interval, "
+        f"Words that differ most between {one} and {other}: {CHANGES[by]}, {100 * level:g}% interval, "
         f"P(among the {100 * share:g}% that differ most)"
     )
     expected_false = float((1.0 - probability[claimed]).sum())
@@ -225,6 +233,7 @@ def drift(
         Table(table, title=title),
         one,
         other,
+        by,
         share,
         len(words),
         int(claimed.sum()),
@@ -268,13 +277,18 @@ def _words_in_both(posterior: "Posterior", one: str, other: str) -> tuple[list[s
     return words, np.array([(found[0][word], found[1][word]) for word in words], dtype=np.int64)
 
 
-def _changes(draws: "Draws", rows: Rows, top: int) -> tuple[Float64, npt.NDArray[np.bool_]]:
-    """Return 1 - cosine of each pair of rows, and whether it is among the ``top`` largest, (chain, draw, word)."""
+def _changes(draws: "Draws", rows: Rows, top: int, by: str) -> tuple[Float64, npt.NDArray[np.bool_]]:
+    """Return the change of each pair of rows, and whether it is among the ``top`` largest, (chain, draw, word)."""
     shape = draws.num_chains, draws.num_draws, len(rows)
     changes = np.empty((draws.num_chains * draws.num_draws, len(rows)), dtype=np.float32)
     for number, rho in enumerate(each_draw(draws, "rho")):
         one, other = rho[rows[:, 0]], rho[rows[:, 1]]
-        length = np.sqrt(np.einsum("wk,wk->w", one, one) * np.einsum("wk,wk->w", other, other))
+        squares = np.einsum("wk,wk->w", one, one), np.einsum("wk,wk->w", other, other)
+        if by == "distance":
+            usual = np.mean(np.sqrt(squares))
+            changes[number] = np.linalg.norm(one - other, axis=1) / (usual or 1.0)
+            continue
+        length = np.sqrt(squares[0] * squares[1])
         if not length.all():
             word = draws.words[rows[int(np.argmin(length)), 0]]
             raise NumericalError(f"the vector of {word!r} is zero in a draw, so that its change is not known")
