@@ -21,9 +21,10 @@ NOTE = """\
 Speeches of the US House, 2001 to 2020, Democrats and Republicans; words as spoken, lower case, the 2,000 most
 common, window 2, subsampling at 10^-4, one negative sample for each positive one. A word has a vector in each
 slice and contexts are shared: over the years the vectors of a word walk at random, in the two parties they lie
-around a shared one. All precisions are learned with the vectors. Two chains. "Change" is the
-distance of a word's vectors in the two slices over the usual length of a vector; its probability is that of being
-among the tenth of all words that change most, and the list is of the surest of these. R-hat and ESS are the worst over the slices of a row."""
+around a shared one. All precisions are learned with the vectors. Two chains. "Change" is the distance of a word's
+vectors in the two slices over the usual length of a vector; its probability is that of being among the tenth of
+all words that change most, and the list is of the surest of these. R-hat and ESS are the worst over the slices of
+a row."""
 
 # What is asked of each kind of slices: pairs of words whose cosine may have changed.
 ASKED = {
