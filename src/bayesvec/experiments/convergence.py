@@ -126,7 +126,7 @@ def figures(results: Results) -> dict[str, Callable[[], Any]]:
 
 
 def _draw(results: Results) -> Any:
-    from bayesvec.experiments.drawing import STYLES, legend_below, panels, slope_guide
+    from bayesvec.experiments.drawing import STYLES, draw_curve, legend_below, panels, slope_guide
 
     worlds = results.each("world")
     figure, axes = panels(len(worlds))
@@ -135,12 +135,10 @@ def _draw(results: Results) -> Any:
         sizes = sorted(of_world.each("pairs"))
         lowest = []
         for way in of_world.each("method"):
-            errors = _errors(of_world, way, "rmse_plugin" if way == "map" else "rmse_probability", sizes)
-            points = [(n, e) for n, e in zip(sizes, errors, strict=True) if e is not None]
-            if points:
-                x, y = zip(*points, strict=True)
-                ax.plot(x, y, marker="o", markersize=3, label=WAYS[way].label, **STYLES[way])
-                lowest.append(y[-1])
+            planned = [n for n in sizes if of_world.has(method=way, pairs=n)]
+            errors = _errors(of_world, way, "rmse_plugin" if way == "map" else "rmse_probability", planned)
+            draw_curve(ax, zip(planned, errors, strict=True), WAYS[way].label, STYLES[way])
+            lowest += [error for error in errors[-1:] if error is not None]
         if lowest:
             slope_guide(ax, sizes, min(lowest))
         ax.set_xscale("log")

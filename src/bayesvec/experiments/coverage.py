@@ -169,7 +169,7 @@ def figures(results: Results) -> dict[str, Callable[[], Any]]:
 
 
 def _draw(results: Results, shapes: list[tuple[int, int]]) -> Any:
-    from bayesvec.experiments.drawing import STYLES, legend_below, panels
+    from bayesvec.experiments.drawing import STYLES, draw_curve, legend_below, panels
 
     figure, axes = panels(2, rows=len(shapes), height=3.2)
     kinds = (("coverage_probability", "co-occurrence probabilities"), ("coverage_cosine", "cosines"))
@@ -177,14 +177,13 @@ def _draw(results: Results, shapes: list[tuple[int, int]]) -> Any:
         for ax, (measure, what) in zip(row, kinds, strict=True):
             of_shape = results.having(dim=dim, vocab=vocab)
             for way in (way for way in of_shape.each("method") if way in STYLES):
+                cells = of_shape.having(method=way).all
+                shares = [mean((result.values or {}).get(measure)) for result in cells]
                 points = [
-                    (result.cell.settings["pairs"], 100 * found)
-                    for result in of_shape.having(method=way).all
-                    if (found := mean((result.values or {}).get(measure))) is not None
+                    (result.cell.settings["pairs"], None if share is None else 100 * share)
+                    for result, share in zip(cells, shares, strict=True)
                 ]
-                if points:
-                    x, y = zip(*sorted(points), strict=True)
-                    ax.plot(x, y, marker="o", markersize=3, label=WAYS[way].label, **STYLES[way])
+                draw_curve(ax, points, WAYS[way].label, STYLES[way])
             ax.axhline(90.0, color="0.7", linewidth=0.8, zorder=0)
             ax.set_xscale("log")
             ax.set_title(f"K={dim}, V={vocab}: {what}", fontsize="medium")

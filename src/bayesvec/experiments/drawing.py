@@ -1,6 +1,8 @@
 """Pictures of experiments: figures of their own, without a display and without state that is shared."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +60,16 @@ def draw_density(ax: "Axes", draws: npt.NDArray[np.float64], label: str, style: 
         return
     grid, height = density(draws, (-1.0, 1.0))
     ax.plot(grid, height, label=label, linewidth=1.8, **style)
+
+
+def draw_curve(
+    ax: "Axes", points: Iterable[tuple[float, float | None]], label: str, style: dict[str, Any]
+) -> None:
+    """Draw figures over a size, with a gap in the line where a cell has not been run; nothing if there are none."""
+    found = sorted(points, key=itemgetter(0))
+    if any(y is not None for _, y in found):
+        x, y = zip(*((x, math.nan if y is None else y) for x, y in found), strict=True)
+        ax.plot(x, y, marker="o", markersize=3, label=label, **style)
 
 
 def slope_guide(ax: "Axes", sizes: Sequence[float], at: float) -> None:

@@ -77,29 +77,18 @@ def figures(results: Results) -> dict[str, Callable[[], Any]]:
 
 
 def _draw(results: Results) -> Any:
-    from bayesvec.experiments.drawing import legend_below, panels, slope_guide
+    from bayesvec.experiments.drawing import draw_curve, legend_below, panels, slope_guide
     from bayesvec.plots import COLOURS, DASHES
 
     figure, axes = panels(1, width=6.0, height=4.4)
     ax, ends = axes[0][0], []
     for i, (dim, vocab) in enumerate(results.each("dim", "vocab")):
         points = [
-            (pairs / vocab, error)
+            (pairs / vocab, _error(results, "gibbs", dim, vocab, pairs))
             for pairs in sorted(results.each("pairs"))
-            if (error := _error(results, "gibbs", dim, vocab, pairs)) is not None
         ]
-        if points:
-            x, y = zip(*points, strict=True)
-            ax.plot(
-                x,
-                y,
-                marker="o",
-                markersize=3,
-                label=f"K={dim}, V={vocab}",
-                color=COLOURS[i],
-                linestyle=DASHES[i],
-            )
-            ends.append((x[-1], y[-1]))
+        draw_curve(ax, points, f"K={dim}, V={vocab}", {"color": COLOURS[i], "linestyle": DASHES[i]})
+        ends += [(x, y) for x, y in points if y is not None][-1:]
     if ends:
         slope_guide(ax, [ends[0][0] / 100, ends[0][0]], min(y for _, y in ends))
     ax.set_xscale("log")
