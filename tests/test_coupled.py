@@ -185,6 +185,18 @@ def test_the_same_on_any_number_of_threads(make, options, learn):
         assert info == other_info
 
 
+def test_a_graph_of_many_colours_is_the_same_on_any_number_of_threads():
+    counts = sparse_counts([f"w{i}" for i in range(40)], 30)
+    ring = [(f"w{i}", f"w{(i + step) % 40}") for i in range(40) for step in (1, 2, 3)]
+    problem = gibbs.prepare(counts, priors.graph(counts, ring, precision="learn"), 5)
+    assert problem.by_word.forest is None
+    assert len(problem.by_word.colours) > 3
+    (first, _), *others = (chain(problem, threads) for threads in (1, 2, 3))
+    for state, _ in others:
+        for name in state._fields:
+            np.testing.assert_array_equal(getattr(first, name), getattr(state, name))
+
+
 def huge_slices(contexts=SEGMENT + 100):
     generator = np.random.default_rng(2)
     word, context = np.repeat(np.arange(3), contexts), np.tile(np.arange(contexts), 3)

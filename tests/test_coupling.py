@@ -8,6 +8,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.stats import multivariate_normal
 
 from bayesvec import priors
+from bayesvec.counts import from_pairs
 from bayesvec.counts_rows import with_rows, word_of_rows
 from bayesvec.errors import InputError, OptionError
 from bayesvec.priors import Learned, Prior, RowPrior
@@ -290,6 +291,23 @@ def test_small_slices_are_named():
     assert not any("few samples" in note for note in priors.dynamic(counts).notes)
     few = priors.dynamic(sparse_counts(["a@1", "a@2"], groups=["1", "2"], most=9)).notes
     assert any(note.startswith("2 of 2 slices have few samples") for note in few)
+
+
+def test_a_slice_that_is_small_beside_the_others_is_told():
+    names = [f"a@{year}" for year in range(2001, 2006)]
+    samples = np.array([100_000, 100_000, 100_000, 2_000, 100_000])
+    counts = from_pairs(
+        np.arange(5),
+        np.zeros(5, int),
+        n_pos=samples // 2,
+        n_neg=samples // 2,
+        words=names,
+        contexts=["c"],
+        groups=[name[-4:] for name in names],
+    )
+    (note,) = priors.dynamic(counts).notes
+    assert note.startswith("1 of 5 slices have few samples")
+    assert "2004 (2,000)" in note
 
 
 def test_a_graph_is_its_laplacian():
