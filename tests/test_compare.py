@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from fake_draws import autoregressive, write_run
+from run_tools import small_counts
 
 import bayesvec as bv
 from bayesvec import files
@@ -157,3 +158,13 @@ def test_what_cannot_be_compared(folder, tmp_path):
         compare([folder / "gibbs"] * 2, level=90)
     with pytest.raises(OptionError, match="quantities is 0"):
         compare([folder / "gibbs"] * 2, quantities=0)
+
+
+def test_what_a_run_has_seen_is_no_hold_out(tmp_path):
+    counts = small_counts()
+    settings = {"draws": 4, "warmup": 2, "progress": False}
+    whole = bv.fit(counts, 2, out=tmp_path / "whole", **settings)
+    train, test = counts.split("pair", fractions=(0.7, 0.3))
+    with pytest.raises(OptionError, match="whole was fitted to the counts that these were split from"):
+        whole.score(test)
+    assert bv.fit(train, 2, out=tmp_path / "train", **settings).score(test).predictive < 0.0

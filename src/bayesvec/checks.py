@@ -23,8 +23,8 @@ def whole(name: str, value: Any, least: int, most: int = MOST) -> int:
     if number < least and most != MOST_SEED:
         raise OptionError(f"{name} is {number}; it must be {least} or more")
     if not least <= number <= most:
-        bits = most.bit_length()
-        raise OptionError(f"{name} is {number}; it must be from {least} to 2**{bits} - 1")
+        largest = f"2**{most.bit_length()} - 1" if most >= MOST else str(most)
+        raise OptionError(f"{name} is {number}; it must be from {least} to {largest}")
     return number
 
 

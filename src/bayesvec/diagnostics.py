@@ -197,6 +197,9 @@ def score(
     progress: bool = False,
 ) -> Score:
     """Score held-out pairs; see `Posterior.score`. ``at`` is a MAP with the rows of ``draws``."""
+    for run in (draws, map):
+        if run is not None:
+            _check_unseen(run, holdout)
     held = (holdout.num_observations, holdout.num_pairs)
     if is_point(draws):
         return Score(None, None, *held, map=_score_at_mean(draws, holdout))
@@ -218,6 +221,17 @@ def score(
             logs = np.log(_predictive(draws, *_matched_pairs(draws, holdout), progress=progress))
         predictive = _average(holdout.by_word.n_pos, holdout.by_word.n_neg, *logs)
     return Score(at_mean, predictive, *held, map=at_map)
+
+
+def _check_unseen(draws: "Draws", holdout: "PairCounts") -> None:
+    """Raise if a run was fitted to the counts that ``holdout`` is a part of."""
+    fitted = draws.manifest.get("counts", {}).get("fingerprint")
+    split = holdout.recipe.get("split")
+    if fitted is not None and split is not None and split.get("of") == fitted:
+        raise OptionError(
+            f"{draws.path} was fitted to the counts that these were split from, so it has seen them; fit the part "
+            "that is for training, and score that run"
+        )
 
 
 def is_point(draws: "Draws") -> bool:

@@ -93,7 +93,8 @@ class PriorOptions:
         Path | None, Option(help="Of vectors: pretrained vectors, such as glove.txt, of --dim axes.")
     ] = None
     axis_words: Annotated[
-        Path | None, Option(help="Of informative: file with an axis (from 0), a word and + or - a line.")
+        Path | None,
+        Option(help="Of informative: file with an axis (from 0), a word and + or - a line, tabs between."),
     ] = None
 
     def check(self, method: str) -> dict[str, Any]:
