@@ -120,6 +120,9 @@ def test_what_is_learned_is_refused_or_drawn(method, tmp_path):
             assert "rho_drift_precision" in post.draws.scale_names or number
             judged = {diagnosis.kind: diagnosis for diagnosis in post.check().diagnoses}
             assert judged["learned precisions"].count == (3 if number else 1)
+            assert list(post.check().learned) == list(post.draws.scale_names)
+            name = post.draws.scale_names[0]
+            assert f"learned: {name} {post.draws.stats(name).mean():.3g} (" in str(post.check())
             continue
         with pytest.raises(OptionError, match=f"method {method} does not learn .* take method gibbs"):
             fit(path, method, **given)

@@ -82,6 +82,8 @@ class Check:
         What was looked at.
     outcome : Outcome
         What the method says of its long work.
+    learned : dict of str to tuple
+        Mean and the ends of the 90% interval of each precision that is learned.
     """
 
     ok: bool
@@ -90,6 +92,7 @@ class Check:
     chains: int
     draws: int
     outcome: Outcome = field(default_factory=Outcome)
+    learned: dict[str, tuple[float, float, float]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return "\n".join([*self.head(), *map(_line, self.diagnoses), self.verdict])
@@ -97,7 +100,11 @@ class Check:
     def head(self) -> list[str]:
         """Return the lines that stand above the figures: sizes, and what the method says."""
         size = f"{_many(self.chains, 'chain')} of {_many(self.draws, 'draw')}"
-        return [size, *([str(self.outcome)] if self.outcome.summary else [])]
+        told = [
+            f"{name} {mean:.3g} ({low:.3g} to {high:.3g})" for name, (mean, low, high) in self.learned.items()
+        ]
+        lines = [size, *([str(self.outcome)] if self.outcome.summary else [])]
+        return [*lines, *([f"learned: {', '.join(told)}"] if told else [])]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, None where a figure is not to be had."""
@@ -118,7 +125,13 @@ def check(draws: "Draws", *, pairs: int = 100, seed: int = 0, parameters: bool =
             looked_at = quantities(draws, pairs=pairs, seed=seed, parameters=parameters)
             found = tuple(each for each in starmap(diagnose, looked_at) if each.count)
         ok, verdict = _verdict(draws, found, outcome)
-    return Check(ok, verdict, found, draws.num_chains, draws.num_draws, outcome)
+    learned = {} if not draws.num_draws else {name: _told(draws.stats(name)) for name in draws.scale_names}
+    return Check(ok, verdict, found, draws.num_chains, draws.num_draws, outcome, learned)
+
+
+def _told(values: npt.NDArray[np.float64]) -> tuple[float, float, float]:
+    low, high = np.quantile(values, [0.05, 0.95])
+    return float(values.mean()), float(low), float(high)
 
 
 class Quantities(NamedTuple):

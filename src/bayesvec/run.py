@@ -158,6 +158,10 @@ def fit(
         prior.alpha.shift_rows(data.num_contexts, settings.dim)
         for note in prior.notes if progress else ():
             tell(note)
+    elif data.groups is not None and progress:
+        tell(
+            "the prior is spherical: it does not tie the slices of a word together; --prior grouped or dynamic does"
+        )
     check_room(settings, data, threads=_num_threads(threads))
     start = read_start(init, data, settings.dim) if is_given(init) else None
     if start is not None:

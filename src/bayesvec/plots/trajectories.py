@@ -78,7 +78,9 @@ def plot_drift(drift: "Drift", *, ax: "Axes | None" = None, level: float = LEVEL
     table = drift.table
     ax = forest_axes(ax, table["word"], 1)
     mean, low, high = (np.array(table[name], dtype=np.float64) for name in ("change", "low", "high"))
-    xlabel = f"{CHANGES[drift.by]}, {safe(drift.first)} to {safe(drift.last)}, {100 * level:g}% interval"
+    xlabel = (
+        f"{CHANGES[drift.by]} between {safe(drift.first)} and {safe(drift.last)}, {100 * level:g}% interval"
+    )
     draw_forest(ax, table["word"], {"": (mean, low, high)}, xlabel=xlabel, ylabel="word")
     if np.isnan(table["probability"]).all():  # one point has none
         return ax

@@ -23,7 +23,7 @@ Float64 = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
 # how the change of a word is measured, and what that is called
-CHANGES = {"cosine": "1 - cosine", "distance": "distance over the usual length of a vector"}
+CHANGES = {"cosine": "1 - cosine", "distance": "relative distance"}
 MOST_WORDS = 20  # that are told of if it is not said how many
 
 
