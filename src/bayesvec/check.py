@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bayesvec.convergence import FEWEST_DRAWS, ess_bulk, ess_tail, rhat
 from bayesvec.diagnostics import random_pairs
 from bayesvec.errors import OptionError
-from bayesvec.estimate import plain
+from bayesvec.estimate import Estimate, plain
 from bayesvec.runs.outcome import APPROXIMATION, POINT, WHOLE_CHAINS, Outcome, read_outcome
 from bayesvec.streams import cosines, probabilities
 
@@ -125,13 +125,9 @@ def check(draws: "Draws", *, pairs: int = 100, seed: int = 0, parameters: bool =
             looked_at = quantities(draws, pairs=pairs, seed=seed, parameters=parameters)
             found = tuple(each for each in starmap(diagnose, looked_at) if each.count)
         ok, verdict = _verdict(draws, found, outcome)
-    learned = {} if not draws.num_draws else {name: _told(draws.stats(name)) for name in draws.scale_names}
+    estimates = {name: Estimate(draws.stats(name)) for name in draws.scale_names if draws.num_draws}
+    learned = {name: (estimate.mean, *estimate.interval(0.9)) for name, estimate in estimates.items()}
     return Check(ok, verdict, found, draws.num_chains, draws.num_draws, outcome, learned)
-
-
-def _told(values: npt.NDArray[np.float64]) -> tuple[float, float, float]:
-    low, high = np.quantile(values, [0.05, 0.95])
-    return float(values.mean()), float(low), float(high)
 
 
 class Quantities(NamedTuple):

@@ -46,9 +46,7 @@ class UnknownWordError(BayesvecError, KeyError):
             f"; the closest are {', '.join(map(repr, closest))}" if closest else "; none is spelled like it"
         )
         if any(name.startswith(f"{word}@") for name in closest):
-            hint += (
-                " (a word in one slice each: say which with --at, or follow it over all with bayesvec drift)"
-            )
+            hint += " (a word in one slice each: say which with --at (at=), or follow it over all with drift)"
         super().__init__(f"{word!r} is not {among}{hint}")
         self.word = word
         self.closest = closest

@@ -171,10 +171,10 @@ def simulate(
         contexts=words if contexts is None else number_names("c", num_contexts),
         recipe=recipe,
     )
-    return _draw_counts(truth, pairs, seed), truth
+    return draw_counts(truth, pairs, seed), truth
 
 
-def _draw_counts(truth: Truth, pairs: int, seed: int) -> PairCounts:
+def draw_counts(truth: Truth, pairs: int, seed: int) -> PairCounts:
     """Draw the number of pairs of each word, then of each (word, context), then the positives among them."""
     p_word, p_context = truth.word_probability, truth.context_probability
     exclude = bool(truth.recipe["exclude_diagonal"])

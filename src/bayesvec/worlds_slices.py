@@ -11,7 +11,7 @@ from bayesvec.checks import positive, whole, whole_seed
 from bayesvec.counts import PairCounts
 from bayesvec.errors import OptionError
 from bayesvec.priors.times import slice_times
-from bayesvec.worlds import Truth, _draw_counts, draw_alpha, draw_rho, frequencies, generator, number_names
+from bayesvec.worlds import Truth, draw_alpha, draw_counts, draw_rho, frequencies, generator, number_names
 
 Float64 = npt.NDArray[np.float64]
 
@@ -95,5 +95,5 @@ def simulate_slices(
         contexts=words if contexts is None else number_names("c", num_contexts),
         recipe=recipe,
     )
-    counts = _draw_counts(truth, pairs, seed)
+    counts = draw_counts(truth, pairs, seed)
     return replace(counts, groups=names * vocab), truth

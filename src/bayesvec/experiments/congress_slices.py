@@ -49,7 +49,11 @@ ASKED = {
         ("debt", "crisis"),
     ),
 }
-PRIORS: dict[str, Callable[..., priors.Prior]] = {"year": priors.dynamic, "party": priors.grouped}
+# the prior of each kind of slices, and the name of the precision of its steps
+PRIORS: dict[str, tuple[Callable[..., priors.Prior], str]] = {
+    "year": (priors.dynamic, "drift_precision"),
+    "party": (priors.grouped, "group_precision"),
+}
 SURE = 20  # words that are told
 
 
@@ -82,9 +86,9 @@ def _cell(
         "thin": 1,
         "seed": 0,
     }
-    rows, distinct = (vocab * 21, 6.6e6) if slices == "year" else (vocab * 3, 3.0e6)
-    if words is not None:
-        distinct = words * 1.0
+    rows, distinct = (
+        (vocab * 21, 6.6e6) if slices == "year" else (vocab * 3, 3.0e6 if words is None else words)
+    )
     cost = 30.0 + (draws + warmup) * 1.3 * sweep_seconds(dim, rows, distinct)
     return Cell(f"{slices} K={dim} V={vocab}", settings, cost, 0)
 
@@ -95,8 +99,8 @@ def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
         settings["words"], settings["vocab"], settings["subsample"], settings["slices"], settings["seed"]
     )
     slices = settings["slices"]
-    drift = {"year": "drift_precision", "party": "group_precision"}[slices]
-    prior = PRIORS[slices](counts, precision="learn", **{drift: "learn"})
+    make, steps = PRIORS[slices]
+    prior = make(counts, precision="learn", **{steps: "learn"})
     bench.work.mkdir(parents=True, exist_ok=True)
     post = fit(
         counts,

@@ -10,7 +10,6 @@ from bayesvec.estimate import LEVEL
 from bayesvec.plots.forests import draw_forest, forest_axes
 from bayesvec.plots.quantities import scale_of
 from bayesvec.plots.style import COLOURS, DASHES, MARKERS, fonts_for, legend_above, new_axes, pick, safe, tidy
-from bayesvec.questions.slices import CHANGES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,9 +77,7 @@ def plot_drift(drift: "Drift", *, ax: "Axes | None" = None, level: float = LEVEL
     table = drift.table
     ax = forest_axes(ax, table["word"], 1)
     mean, low, high = (np.array(table[name], dtype=np.float64) for name in ("change", "low", "high"))
-    xlabel = (
-        f"{CHANGES[drift.by]} between {safe(drift.first)} and {safe(drift.last)}, {100 * level:g}% interval"
-    )
+    xlabel = f"{drift.measure} between {safe(drift.first)} and {safe(drift.last)}, {100 * level:g}% interval"
     draw_forest(ax, table["word"], {"": (mean, low, high)}, xlabel=xlabel, ylabel="word")
     if np.isnan(table["probability"]).all():  # one point has none
         return ax

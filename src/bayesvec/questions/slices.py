@@ -115,6 +115,11 @@ class Drift:
     def __str__(self) -> str:
         return f"{self.table.title}\n{self.table}\n{self.sentence()}"
 
+    @property
+    def measure(self) -> str:
+        """What the change of a word is called."""
+        return CHANGES[self.by]
+
     def sentence(self) -> str:
         """Return in words what may be claimed."""
         most = f"the {100 * self.share:g}% of {self.words:,} words that differ most"

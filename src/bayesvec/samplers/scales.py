@@ -125,13 +125,13 @@ def stretch_scales(prior: Prior, state: State, half: Half, key: rng.Key, workers
     workers : Workers
         With which to work.
     """
-    rho, scales = state.rho, state.scales.copy()
+    rho, scales, weight = state.rho, state.scales.copy(), _samples(half)
     for number in range(len(prior.rho.learned)):
         rho_prior = prior.at(scales).rho
         part = rho_prior.learned[number]
         x = rho.astype(np.float64)
         gap = x - rho_prior.mean_rows(*x.shape)
-        direction = rho_prior.component(part, gap, _samples(half))
+        direction = rho_prior.component(part, gap, weight)
         if direction is None:
             continue
         likelihood = _likelihood_along(half, rho, direction, state.alpha, workers)
