@@ -62,7 +62,7 @@ def cells(quick: bool) -> list[Cell]:
     if quick:
         few: dict[str, Any] = {"words": 300_000, "vocab": 1500, "dim": 5, "draws": 50, "warmup": 50}
         return [_cell("party", **few)]
-    return [_cell("year"), _cell("party")]
+    return [_cell("year", draws=450, warmup=300, thin=2), _cell("party")]
 
 
 def _cell(
@@ -73,6 +73,7 @@ def _cell(
     dim: int = 50,
     draws: int = 200,
     warmup: int = 150,
+    thin: int = 1,
 ) -> Cell:
     settings = {
         "slices": slices,
@@ -83,13 +84,13 @@ def _cell(
         "chains": 2,
         "draws": draws,
         "warmup": warmup,
-        "thin": 1,
+        "thin": thin,
         "seed": 0,
     }
     rows, distinct = (
         (vocab * 21, 6.6e6) if slices == "year" else (vocab * 3, 3.0e6 if words is None else words)
     )
-    cost = 30.0 + (draws + warmup) * 1.3 * sweep_seconds(dim, rows, distinct)
+    cost = 30.0 + (warmup + draws * thin) * 1.3 * sweep_seconds(dim, rows, distinct)
     return Cell(f"{slices} K={dim} V={vocab}", settings, cost, 0)
 
 
