@@ -21,7 +21,12 @@ class FakeDraws:
         self.scale_names = ()
         arrays = {"rho": {}} if alpha is None else {"rho": {}, "alpha": {}}
         self.manifest = {
-            "settings": {"draws": self.num_draws, "method": "gibbs", **(settings or {})},
+            "settings": {
+                "draws": self.num_draws,
+                "method": "gibbs",
+                "identify": "procrustes",
+                **(settings or {}),
+            },
             "arrays": arrays,
         }
         self.log_posterior = self.rho.astype(float).sum(axis=(2, 3))

@@ -546,8 +546,26 @@ def test_trajectories(over_years):
 def test_trajectories_over_groups_have_their_names_below():
     draws = FakeDraws(np.random.default_rng(8).normal(size=(2, 60, 4, 3)), words=["a@D", "b@D", "a@R", "b@R"])
     draws.groups = ("D", "D", "R", "R")
-    ax = drawn(plots.plot_trajectory(Posterior(draws).trajectory("cosine(a, b)")))
+    path = Posterior(draws).trajectory("cosine(a, b)")
+    ax = drawn(plots.plot_trajectory(path))
     assert [text.get_text() for text in ax.get_xticklabels()] == ["D", "R"]
+    assert ax.get_ylabel() == "cosine similarity, 90% interval"
+    assert ax.lines[0].get_linestyle() == "None"  # parties do not follow one another
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), [0, 1])
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), [each.mean for each in path.estimates])
+    ends = [bar[:, 1] for bar in ax.collections[0].get_segments()]
+    np.testing.assert_allclose(ends, [each.interval(0.9) for each in path.estimates])
+
+
+def test_parts_of_a_dynamic_prior_are_joined():
+    parts = ("early", "middle", "late")
+    names = [f"{word}@{part}" for part in parts for word in "ab"]
+    draws = FakeDraws(np.random.default_rng(8).normal(size=(2, 60, 6, 3)), words=names)
+    draws.groups = tuple(part for part in parts for _ in "ab")
+    draws.manifest["settings"]["prior_recipe"] = {"kind": "dynamic", "slices": list(parts)}
+    path = Posterior(draws).trajectory("cosine(a, b)")
+    assert (path.slices, path.ordered) == (parts, True)
+    assert drawn(plots.plot_trajectory(path)).lines[0].get_linestyle() == "-"
 
 
 def test_drift(over_years):

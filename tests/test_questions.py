@@ -553,6 +553,47 @@ def test_drift_finds_the_word_that_moved():
     assert "1 word is among the 10% of 10 words" in answer.sentence()
 
 
+@pytest.fixture
+def one_moved_far():
+    """Twenty words in 40 axes, of which one moved by as much as noise is long, along one axis."""
+    generator = np.random.default_rng(2)
+    centre = generator.normal(size=(20, 40))
+    moved = centre.copy()
+    moved[3, 7] += 0.3 * np.sqrt(2 * 40)
+    noise = generator.normal(scale=0.3, size=(2, 200, 40, 40))
+    draws = FakeDraws(
+        np.concatenate([centre, moved])[None, None] + noise,
+        words=[f"w{i}@{year}" for year in (1990, 2010) for i in range(20)],
+    )
+    draws.groups = ("1990",) * 20 + ("2010",) * 20
+    return draws
+
+
+def test_drift_along_the_mean_change_is_not_lost_in_the_other_axes(one_moved_far):
+    draws = one_moved_far
+    answer = Posterior(draws).drift(by="direction", share=0.05)
+    rho = draws.rho.astype(np.float64)
+    apart = rho[:, :, 20:] - rho[:, :, :20]
+    mean = apart.mean(axis=(0, 1))
+    along = np.einsum("cdwk,wk->cdw", apart, mean / np.linalg.norm(mean, axis=1, keepdims=True))
+    along /= np.linalg.norm(rho, axis=-1).mean(axis=2, keepdims=True)
+    assert answer.table[0].word == "w3"
+    assert answer.measure == "relative distance along the mean change"
+    for row in answer.table:
+        estimate = Estimate(along[:, :, int(row.word[1:])])
+        assert row.change == pytest.approx(estimate.mean, rel=1e-4)
+        assert (row.low, row.high) == pytest.approx(estimate.interval(0.9), abs=1e-5)
+        assert (row.rhat, row.ess) == pytest.approx((estimate.rhat, estimate.ess), rel=1e-3)
+    others = answer.table[1].probability
+    assert answer.table[0].probability > 0.99 > 0.1 > others
+
+
+def test_drift_along_the_mean_change_needs_draws_that_can_be_averaged(one_moved_far):
+    one_moved_far.manifest["settings"]["identify"] = "none"
+    with pytest.raises(OptionError, match="no mean direction"):
+        Posterior(one_moved_far).drift(by="direction")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -90,11 +90,10 @@ class Posterior:
 
         They are in the order of time under a dynamic prior; else numbers stand by size and names by the alphabet.
         """
-        from bayesvec.questions.slices import in_order, shared_name
+        from bayesvec.questions.slices import in_order, shared_name, slices_in_time
 
-        recipe = self._draws.manifest["settings"].get("prior_recipe") or {}
-        known = recipe["slices"] if recipe.get("kind") == "dynamic" else ()
-        return in_order(self._draws.groups or (), known, last=shared_name(self._draws))
+        draws = self._draws
+        return in_order(draws.groups or (), slices_in_time(draws), last=shared_name(draws))
 
     def rows(self, words: Iterable[str], *, at: str | None = None) -> Rows:
         """Return the row of each word in rho; raise an `UnknownWordError` with the closest names.
@@ -357,9 +356,11 @@ class Posterior:
         """Return the words whose vectors differ most between two slices, with the probability that they do.
 
         The vectors of the two slices share their contexts and so can be compared: by 1 - cosine, which tells
-        most of words with short vectors (function words have those), or by their distance. Every word differs a
-        little in every draw; so the probability is that of being among the ``share`` of words that differ most
-        in a draw.
+        most of words with short vectors (function words have those), by their distance, or by how far apart they
+        are in the direction of their mean difference. With many axes and little text the first two are mostly
+        noise, of which each axis has a share; the third leaves out what is in the other directions. Every word
+        differs a little in every draw; so the probability is that of being among the ``share`` of words that
+        differ most in a draw.
 
         Parameters
         ----------
@@ -367,8 +368,9 @@ class Posterior:
             The slices; by default the first and the last.
         n : int, optional
             How many words, the surest first; 20 if not given, or all if there are fewer.
-        by : {"cosine", "distance"}, optional
-            How the change is measured: 1 - cosine, or the distance over the usual length of a vector.
+        by : {"cosine", "distance", "direction"}, optional
+            How the change is measured: 1 - cosine; the distance over the usual length of a vector; or the part
+            of it along the posterior mean of the word's difference, which is negative in draws that point away.
         share : float, optional
             The share of words that counts as changed.
         threshold : float, optional

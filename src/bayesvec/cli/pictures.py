@@ -24,6 +24,7 @@ class Request(NamedTuple):
     at: str | None
     level: float
     between: tuple[str, str] | None  # two slices
+    by: str  # how a change is measured
 
     @property
     def run(self) -> "Posterior":
@@ -152,7 +153,7 @@ def _drift(request: Request) -> Any:
     from bayesvec.plots import plot_drift
 
     first, last = request.between or (None, None)
-    answer = request.run.drift(first, last, request.n, level=request.level)
+    answer = request.run.drift(first, last, request.n, by=request.by, level=request.level)
     return plot_drift(answer, level=request.level)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from bayesvec.cli.answers import AT, LEVEL, RUN
+from bayesvec.cli.answers import AT, BY, LEVEL, RUN
 from bayesvec.cli.app import app
 from bayesvec.cli.pictures import KINDS, Kind, Request
 from bayesvec.errors import OptionError
@@ -28,12 +28,15 @@ def plot(
     n: int = typer.Option(10, "-n", help="How many neighbours, or uncertain words to name."),
     at: str | None = AT,
     between: str = typer.Option("", metavar="SLICE,SLICE", help="Of contrast and drift: two slices."),
+    by: str = BY,
     level: float = LEVEL,
     title: str = typer.Option("", help="A title above the picture."),
 ) -> None:
     wanted = words or []
     chosen = _check_request(kind, wanted, axis=axis, beside=beside, at=at, out=out)
     slices = _two_slices(kind, between)
+    if by != "cosine" and kind != "drift":
+        raise OptionError(f"--by goes with plot drift; not with plot {kind}")
     import matplotlib
 
     matplotlib.use("Agg")
@@ -44,7 +47,7 @@ def plot(
 
     tails(level)
     runs = {name: open_posterior(path) for name, path in _names([run, *beside]).items()}
-    drawn = chosen.draw(Request(runs, wanted, axis, n, at, level, slices))
+    drawn = chosen.draw(Request(runs, wanted, axis, n, at, level, slices, by))
     ax = drawn[0] if isinstance(drawn, list) else drawn
     set_title(ax, title)
     save_figure(ax, str(out))

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
     from bayesvec.questions.slices import Drift, Trajectory
 
+SPREAD = 0.5  # of the quantities at one unordered slice, in steps from slice to slice
+
 
 def plot_trajectory(
     trajectories: "Sequence[Trajectory] | Trajectory", *, ax: "Axes | None" = None, level: float = LEVEL
 ) -> "Axes":
-    """Draw quantities over the slices of a run: the posterior mean as a line, the interval as a band.
+    """Draw quantities over the slices of a run: mean and interval, as a line with a band if the slices are ordered.
 
     Parameters
     ----------
@@ -29,7 +31,7 @@ def plot_trajectory(
     ax : Axes, optional
         Where to draw.
     level : float, optional
-        Probability of the bands.
+        Probability of the bands or bars.
     """
     every = list(trajectories) if isinstance(trajectories, Sequence) else [trajectories]
     if not every:
@@ -37,14 +39,19 @@ def plot_trajectory(
     ax = new_axes(ax)
     order = _slices(every)
     places = _places(order)
+    ordered = all(path.ordered for path in every)
     for number, path in enumerate(every):
         at = np.array([places[name] for name in path.slices])
         low, high = np.array([estimate.interval(level) for estimate in path.estimates]).T
-        mean = [estimate.mean for estimate in path.estimates]
+        mean = np.array([estimate.mean for estimate in path.estimates])
         colour = pick(COLOURS, number)
-        ax.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0)
-        style = {"linestyle": pick(DASHES, number), "marker": pick(MARKERS, number), "markersize": 4}
-        ax.plot(at, mean, color=colour, label=safe(path.label), **style)
+        style = {"color": colour, "marker": pick(MARKERS, number), "markersize": 4, "label": safe(path.label)}
+        if ordered:
+            ax.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0)
+            ax.plot(at, mean, linestyle=pick(DASHES, number), **style)
+        else:  # side by side, so that bars do not hide each other
+            beside = at + SPREAD * ((number + 0.5) / len(every) - 0.5)
+            ax.errorbar(beside, mean, (mean - low, high - mean), linestyle="none", **style)
     if not _is_time(order):
         ax.set_xticks(
             [places[name] for name in order], [safe(name) for name in order], fontfamily=fonts_for(order)
@@ -54,8 +61,11 @@ def plot_trajectory(
 
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     name = scale_of([estimate for path in every for estimate in path.estimates]).name
-    ax.set_xlabel("slice")
-    ax.set_ylabel(f"{name}, {100 * level:g}% band")
+    if ordered:
+        ax.set_ylabel(f"{name}, {100 * level:g}% band")
+    else:
+        ax.set_xlim(-0.6, len(order) - 0.4)
+        ax.set_ylabel(f"{name}, {100 * level:g}% interval")
     ax.grid(axis="y", alpha=0.3)
     tidy(ax)
     legend_above(ax, columns=3)

@@ -19,11 +19,17 @@ if TYPE_CHECKING:
     from bayesvec.draws import Draws
     from bayesvec.posterior import Posterior
 
+Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
+Vectors = npt.NDArray[np.floating[Any]]
 Rows = npt.NDArray[np.int64]
 
 # how the change of a word is measured, and what that is called
-CHANGES = {"cosine": "1 - cosine", "distance": "relative distance"}
+CHANGES = {
+    "cosine": "1 - cosine",
+    "distance": "relative distance",
+    "direction": "relative distance along the mean change",
+}
 MOST_WORDS = 20  # that are told of if it is not said how many
 
 
@@ -41,12 +47,15 @@ class Trajectory:
         One for each slice.
     missing : tuple of str
         Slices in which one of its words does not occur.
+    ordered : bool
+        Whether the slices follow one another, as years do and parties do not.
     """
 
     label: str
     slices: tuple[str, ...]
     estimates: tuple[Estimate, ...]
     missing: tuple[str, ...] = ()
+    ordered: bool = True
 
     def difference(self, first: str | None = None, last: str | None = None) -> Estimate:
         """Return the value at ``last`` minus that at ``first``: of the last and the first slice by default."""
@@ -76,6 +85,8 @@ class Change(NamedTuple):
     low: float
     high: float
     probability: float  # of being among the share of words that changed most
+    rhat: float  # of the change
+    ess: float
 
 
 @dataclass(frozen=True)
@@ -89,7 +100,7 @@ class Drift:
     first, last : str
         The two slices.
     by : str
-        How the change is measured: ``cosine`` or ``distance``.
+        How the change is measured: ``cosine``, ``distance`` or ``direction``.
     share : float
         ``probability`` is that of being among this share of all words, by change.
     words : int
@@ -139,8 +150,17 @@ class Drift:
 
 def shared_name(draws: "Draws") -> str:
     """Return the name of the slice of the vectors that groups lie around, whether the run has one or not."""
-    recipe = draws.manifest["settings"].get("prior_recipe") or {}
-    return str(recipe.get("shared", SHARED))
+    return str(_recipe(draws).get("shared", SHARED))
+
+
+def slices_in_time(draws: "Draws") -> tuple[str, ...]:
+    """Return the slices of a dynamic prior in the order of time; none under another prior."""
+    recipe = _recipe(draws)
+    return tuple(recipe["slices"]) if recipe.get("kind") == "dynamic" else ()
+
+
+def _recipe(draws: "Draws") -> dict[str, Any]:
+    return draws.manifest["settings"].get("prior_recipe") or {}
 
 
 def in_order(names: Iterable[str], known: Sequence[str] = (), *, last: str = SHARED) -> tuple[str, ...]:
@@ -178,7 +198,8 @@ def trajectory(posterior: "Posterior", term: str) -> Trajectory:
             missing.append(name)
     if not known:
         evaluate(posterior, term, at=slices[0])  # raises, with the closest words
-    return Trajectory(term.strip(), tuple(known), tuple(values), tuple(missing))
+    ordered = bool(slices_in_time(posterior.draws)) or all(map(_is_number, slices))
+    return Trajectory(term.strip(), tuple(known), tuple(values), tuple(missing), ordered)
 
 
 def slice_ends(posterior: "Posterior", first: str | None, last: str | None) -> tuple[str, str]:
@@ -207,7 +228,7 @@ def drift(
     """Return the words that changed most; see `Posterior.drift`."""
     tails(level)
     if by not in CHANGES:
-        raise OptionError(f"by is {by!r}; it must be {' or '.join(CHANGES)}")
+        raise OptionError(f"by is {by!r}; it must be {', '.join(CHANGES)}")
     for name, value in (("share", share), ("threshold", threshold)):
         if not 0.0 < value < 1.0:
             raise OptionError(f"{name} is {value:g}; it must lie between 0 and 1, such as 0.1")
@@ -227,7 +248,8 @@ def drift(
     table = []
     for i in order:
         estimate = Estimate(changes[:, :, i])
-        table.append(Change(words[i], estimate.mean, *estimate.interval(level), float(probability[i])))
+        told = estimate.mean, *estimate.interval(level), float(probability[i]), estimate.rhat, estimate.ess
+        table.append(Change(words[i], *told))
     claimed = probability >= threshold
     title = (
         f"Words that differ most between {one} and {other}: {CHANGES[by]}, {100 * level:g}% interval, "
@@ -286,17 +308,43 @@ def _changes(draws: "Draws", rows: Rows, top: int, by: str) -> tuple[Float64, np
     """Return the change of each pair of rows, and whether it is among the ``top`` largest, (chain, draw, word)."""
     shape = draws.num_chains, draws.num_draws, len(rows)
     changes = np.empty((draws.num_chains * draws.num_draws, len(rows)), dtype=np.float32)
+    directions = _mean_directions(draws, rows) if by == "direction" else None
     for number, rho in enumerate(each_draw(draws, "rho")):
         one, other = rho[rows[:, 0]], rho[rows[:, 1]]
-        squares = np.einsum("wk,wk->w", one, one), np.einsum("wk,wk->w", other, other)
-        if by == "distance":
-            usual = np.mean(np.sqrt(squares))
-            changes[number] = np.linalg.norm(one - other, axis=1) / (usual or 1.0)
+        if by == "cosine":
+            changes[number] = _one_minus_cosine(draws, rows, one, other)
             continue
-        length = np.sqrt(squares[0] * squares[1])
-        if not length.all():
-            word = draws.words[rows[int(np.argmin(length)), 0]]
-            raise NumericalError(f"the vector of {word!r} is zero in a draw, so that its change is not known")
-        changes[number] = 1.0 - np.einsum("wk,wk->w", one, other) / length
+        apart = other - one
+        along = _lengths(apart) if directions is None else _products(apart, directions)
+        changes[number] = along / (np.mean([_lengths(one), _lengths(other)]) or 1.0)
     edge = np.partition(changes, len(rows) - top, axis=1)[:, len(rows) - top, None]
     return changes.astype(np.float64).reshape(shape), (changes >= edge).reshape(shape)
+
+
+def _mean_directions(draws: "Draws", rows: Rows) -> Float32:
+    """Return the unit vector along the mean difference of each pair of rows, (pair, K)."""
+    if draws.manifest["settings"]["identify"] == "none":
+        raise OptionError(
+            f"{draws.path} was made with identify='none': its draws are turned at random and have no mean "
+            "direction; ask by cosine or distance, or fit with identify='procrustes'"
+        )
+    mean = draws.mean("rho")
+    apart = mean[rows[:, 1]] - mean[rows[:, 0]]
+    length = _lengths(apart)
+    return np.asarray(apart / np.where(length > 0.0, length, 1.0)[:, None], dtype=np.float32)
+
+
+def _one_minus_cosine(draws: "Draws", rows: Rows, one: Float32, other: Float32) -> Float32:
+    length = _lengths(one) * _lengths(other)
+    if not length.all():
+        word = draws.words[rows[int(np.argmin(length)), 0]]
+        raise NumericalError(f"the vector of {word!r} is zero in a draw, so that its change is not known")
+    return np.asarray(1.0 - _products(one, other) / length)
+
+
+def _products(one: Vectors, other: Vectors) -> Vectors:
+    return np.asarray(np.einsum("wk,wk->w", one, other))
+
+
+def _lengths(vectors: Vectors) -> Vectors:
+    return np.asarray(np.sqrt(_products(vectors, vectors)))
