@@ -156,6 +156,20 @@ def test_a_record_says_all_that_is_needed(tmp_path):
     assert re.fullmatch(r"n=3-square\.[0-9a-f]{12}\.json", record_path(tmp_path, experiment, cell).name)
 
 
+def test_a_record_tells_that_its_cell_went_on_after_a_stop(tmp_path):
+    experiment = fake_experiment([])
+    cell = experiment.cells(False)[2]
+    path = record_path(tmp_path, experiment, cell)
+    for left_behind in (False, True):
+        if left_behind:
+            (path.parent / "work" / find_key(experiment, cell)).mkdir(parents=True)
+        run_cell(experiment, cell, tmp_path, quick=False, threads=1)
+        record = read_record(tmp_path, experiment, cell)
+        assert record["continued"] is left_behind
+        text = page_text([experiment], tmp_path, quick=False, figures="figures")
+        assert ("more than 0 minutes in all" in text) is left_behind
+
+
 def test_a_damaged_record_is_named_and_not_used(tmp_path):
     experiment = fake_experiment([])
     run_cells(experiment, tmp_path, quick=False, threads=1)
@@ -563,6 +577,15 @@ def sliced_values(settings):
     """A cosine that rises over the years, and one that does not."""
     slices = [str(year) for year in range(2001, 2021)] if settings["slices"] == "year" else ["D", "R"]
     rising = np.linspace(0.1, 0.6, len(slices))
+
+    def changed(probability, claimed):
+        return {
+            "words": [{"word": "climate", "change": 0.4, "probability": probability}],
+            "between": [slices[0], slices[-1]],
+            "claimed": claimed,
+            "expected_false": 0.03 * claimed,
+        }
+
     found = {
         "slices": slices,
         "rhat": 1.012,
@@ -578,12 +601,7 @@ def sliced_values(settings):
         "distinct_pairs": 2000,
         "samples": 3000,
         "cosines": {", ".join(pair): found for pair in ASKED[settings["slices"]]},
-        "changes": {
-            "words": [{"word": "climate", "change": 0.4, "probability": 0.97}],
-            "between": [slices[0], slices[-1]],
-            "claimed": 1,
-            "expected_false": 0.03,
-        },
+        "changes": {"direction": changed(0.97, 1), "distance": changed(0.4, 0)},
         "learned": {
             "rho_drift_precision": {"mean": 30.0, "low": 28.0, "high": 32.0, "rhat": 1.01, "ess": 99.0}
         },
@@ -596,8 +614,10 @@ def test_congress_slices_table_has_cosines_and_words():
     line = "| 0.10 (0.00 to 0.20) | 0.60 (0.50 to 0.70) | +0.50 (+0.40 to +0.60) | 0.999 | 1.012 | 345 |"
     assert f"| climate, crisis {line}" in text
     assert "Learned: rho drift precision 30.0 (28.0 to 32.0, R-hat 1.01, ESS 99)." in text
-    assert "differ most between D and R" in text
+    assert "differ most between D and R along the mean" in text
     assert "climate (0.97). Claims at a probability of 0.95: 1, of which 0.0 are" in text
+    assert "By the whole distance between D and R" in text
+    assert "climate (0.40). Claims at a probability of 0.95: 0" in text
     only_party = made_up(experiment, sliced_values, skip=lambda cell: cell.settings["slices"] == "year")
     assert experiment.figures(only_party) == {}
 

@@ -97,6 +97,7 @@ def run_cell(
     path = record_path(out, experiment, cell)
     path.parent.mkdir(parents=True, exist_ok=True)
     work = path.parent / "work" / find_key(experiment, cell)
+    continued = work.exists()
     found, began, worked = machine(), time.perf_counter(), time.process_time()
     values = experiment.run(cell.settings, Bench(threads, work, report))
     record = {
@@ -113,6 +114,7 @@ def run_cell(
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(time.perf_counter() - began, 3),
         "processor_seconds": round(time.process_time() - worked, 3),  # of all threads
+        "continued": continued,  # after a stop, and the time is that of the last part alone
         "values": tidy(values),
     }
     files.write_json(path, record)

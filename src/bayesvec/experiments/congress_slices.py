@@ -16,15 +16,16 @@ from bayesvec.run import fit
 
 NAME = POOL = "congress-slices"
 SHOWS = "Beyond the paper: grouped and dynamic priors (which it names and does not fit)"
-VERSION = 1
+VERSION = 2
 NOTE = """\
 Speeches of the US House, 2001 to 2020, Democrats and Republicans; words as spoken, lower case, the 2,000 most
 common, window 2, subsampling at 10^-4, one negative sample for each positive one. A word has a vector in each
 slice and contexts are shared: over the years the vectors of a word walk at random, in the two parties they lie
-around a shared one. All precisions are learned with the vectors. Two chains. "Change" is the distance of a word's
-vectors in the two slices over the usual length of a vector; its probability is that of being among the tenth of
-all words that change most, and the list is of the surest of these. R-hat and ESS are the worst over the slices of
-a row."""
+around a shared one. All precisions are learned with the vectors. Two chains. The change of a word is the distance
+of its vectors in the two slices over the usual length of a vector, or the part of it in the direction of the mean
+of the word's difference, which leaves out the noise of the other axes. Its probability is that of being among the
+tenth of all words that change most, and the lists are of the surest of these. R-hat and ESS are the worst over the
+slices of a row."""
 
 # What is asked of each kind of slices: pairs of words whose cosine may have changed.
 ASKED = {
@@ -55,6 +56,11 @@ PRIORS: dict[str, tuple[Callable[..., priors.Prior], str]] = {
     "party": (priors.grouped, "group_precision"),
 }
 SURE = 20  # words that are told
+# how the change of a word is measured, and what is said of the words that did
+CHANGES = {
+    "direction": "Words that differ most between {} and {} along the mean of their difference",
+    "distance": "By the whole distance between {} and {}",
+}
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -121,7 +127,7 @@ def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
         "distinct_pairs": counts.num_pairs,
         "samples": counts.num_observations,
         "cosines": {", ".join(pair): _trajectory(post, pair) for pair in asked},
-        "changes": _changes(post),
+        "changes": {by: _changes(post, by) for by in CHANGES},
         "learned": {name: _learned(post, name) for name in post.draws.scale_names},
     }
 
@@ -150,9 +156,9 @@ def _trajectory(post: Posterior, pair: tuple[str, str]) -> dict[str, Any]:
     }
 
 
-def _changes(post: Posterior) -> dict[str, Any]:
+def _changes(post: Posterior, by: str) -> dict[str, Any]:
     """Return the words that changed most, the surest first."""
-    found = post.drift(n=SURE, by="distance")
+    found = post.drift(n=SURE, by=by)
     return {
         "words": [
             {"word": row.word, "change": row.change, "probability": row.probability} for row in found.table
@@ -171,7 +177,7 @@ def table(results: Results) -> str:
 def _table(slices: str, values: Values | None) -> str:
     if values is None:
         return grid([f"by {slices}: cosine", "first", "last", "change", "P(change > 0)"], [[NOT_RUN] * 5])
-    one, other = values["changes"]["between"]
+    one, other = values["changes"]["direction"]["between"]
     rows = [
         [
             pair,
@@ -185,8 +191,6 @@ def _table(slices: str, values: Values | None) -> str:
         for pair, found in values["cosines"].items()
     ]
     head = [f"by {slices}: cosine", one, other, "change", "P(change > 0)", "R-hat", "ESS"]
-    changes = values["changes"]
-    words = ", ".join(f"{row['word']} ({row['probability']:.2f})" for row in changes["words"])
     learned = ", ".join(
         f"{name.replace('_', ' ')} {found['mean']:.1f} ({found['low']:.1f} to {found['high']:.1f}, R-hat "
         f"{found['rhat']:.2f}, ESS {found['ess']:.0f})"
@@ -194,10 +198,19 @@ def _table(slices: str, values: Values | None) -> str:
     )
     return paragraphs(
         grid(head, rows),
-        f"Words that differ most between {one} and {other}, with the probability of being among the tenth of all "
-        f"words that do: {words}. Claims at a probability of 0.95: {changes['claimed']}, of "
-        f"which {changes['expected_false']:.1f} are expected to be false. Learned: {learned}. "
-        f"{values['rows']:,} rows, {values['distinct_pairs']:,} distinct pairs, {values['samples']:,} samples.",
+        *(_words(said, values["changes"][by]) for by, said in CHANGES.items()),
+        f"Learned: {learned}. {values['rows']:,} rows, {values['distinct_pairs']:,} distinct pairs, "
+        f"{values['samples']:,} samples.",
+    )
+
+
+def _words(said: str, changes: Mapping[str, Any]) -> str:
+    """Return the words that changed most with their probabilities, and how many may be claimed to."""
+    words = ", ".join(f"{row['word']} ({row['probability']:.2f})" for row in changes["words"])
+    return (
+        f"{said.format(*changes['between'])}, with the probability of being among the tenth of all words that do: "
+        f"{words}. Claims at a probability of 0.95: {changes['claimed']}, of which "
+        f"{changes['expected_false']:.1f} are expected to be false."
     )
 
 

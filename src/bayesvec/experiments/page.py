@@ -63,8 +63,10 @@ def _made_with(results: Results) -> str:
         f"{record['machine']['processor']}, {record['machine']['cores']} cores" for record in records
     )
     versions = dict.fromkeys(f"bayesvec {record['versions'].get('bayesvec', '?')}" for record in records)
-    minutes = sum(record["seconds"] for record in records) / 60
-    return f" ({'; '.join(machines)}; {', '.join(versions)}; {minutes:.0f} minutes in all.)"
+    minutes = f"{sum(record['seconds'] for record in records) / 60:.0f} minutes in all"
+    if any(record.get("continued") for record in records):
+        minutes = f"more than {minutes}"
+    return f" ({'; '.join(machines)}; {', '.join(versions)}; {minutes}.)"
 
 
 def _impossible(results: Results) -> str:
