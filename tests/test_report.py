@@ -310,10 +310,10 @@ def test_words_are_chosen_if_none_are_asked_for(run):
 
 
 def test_frequent_words_of_some_length():
-    words = ("the", "family@1990", "of", "family@2000", "nation", "a", "never")
-    seen = np.array([90, 30, 80, 40, 20, 70, 0])
-    assert frequent_words(words, seen, 3) == ["family@2000", "nation", "the"]
-    assert frequent_words(words, seen) == ["family@2000", "nation", "the", "of", "a"]
+    words = ("the", "family", "of", "family", "nation", "a", "never")
+    seen = np.array([90, 10, 80, 40, 20, 70, 0])
+    assert frequent_words(words, seen, 3) == ["family", "nation", "the"]
+    assert frequent_words(words, seen) == ["family", "nation", "the", "of", "a"]
     assert frequent_words(("w0", "w1"), np.array([1, 2])) == ["w1", "w0"]
 
 
@@ -395,6 +395,45 @@ def grouped_counts(slices):
         contexts=list("abcd"),
         groups=[group for _ in "abcd" for group in slices],
     )
+
+
+@pytest.fixture(scope="module")
+def over_parties(tmp_path_factory):
+    from bayesvec import priors
+
+    folder = tmp_path_factory.mktemp("report") / "parties"
+    counts = grouped_counts(("D", "R"))
+    return fake_fit(folder, counts, draws=60, prior=priors.grouped(counts))
+
+
+def test_a_run_over_groups_tells_of_words_and_of_how_they_differ(over_parties, tmp_path):
+    post, out = over_parties, tmp_path / "page.html"
+    content = write_report(post, out, words=["a", "b", "c"], n=2)
+    page = taken_apart(out.read_text(encoding="utf-8"))
+    assert content.at == "shared"
+    assert "The words are those of the slice shared; ask for another with --at." in told(page)
+    assert content.neighbors["a"]["word"] == post.neighbors("a", 2, at="shared")["word"]
+    assert len(content.trajectories) == 3
+    changes = {row[0]: row[1:4] for row in table_of(page, "", "change")}
+    for path in content.trajectories:
+        change = path.difference()
+        assert changes[f"{path.label}, R - D"] == [f"{x:.2f}" for x in (change.mean, *change.interval(0.9))]
+    assert content.drift.table["word"] == post.drift(by="direction").table["word"]
+    assert content.drift.sentence() in told(page)
+    assert json.loads(json.dumps(content.to_dict(), allow_nan=False))["drift"]["first"] == "D"
+
+
+def test_a_slice_or_rows_can_be_asked_for(over_parties, bayesvec, tmp_path):
+    run, out = over_parties.path, tmp_path / "page.html"
+    assert bayesvec("report", run, "--words", "a,b", "--at", "D", "--out", out, "--quiet")[0] == 0
+    assert "--words a,b --at D -n 10" in out.read_text(encoding="utf-8")
+    told_of = json.loads(bayesvec("report", run, "--at", "D", "--json")[1])
+    assert (told_of["at"], sorted(told_of["words"])) == ("D", list("abcd"))
+    rows = gather(over_parties, words=["a@D", "b@R"])
+    assert (rows.at, rows.drift) == (None, None)
+    assert rows.cosines[0].label == "cosine(a@D, b@R)"
+    status, _, err = bayesvec("report", run, "--at", "X", "--out", out)
+    assert (status, "there is no slice 'X'" in err) == (2, True)
 
 
 PRIORS = {

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from bayesvec.cli.answers import JSON, LEVEL, RUN, print_json
+from bayesvec.cli.answers import AT, JSON, LEVEL, RUN, print_json
 from bayesvec.cli.app import app
 
 
@@ -16,6 +16,7 @@ def report(
     ),
     axis: str = typer.Option("", help="Place the words on an axis of pairs, such as he:she,man:woman."),
     n: int = typer.Option(10, "-n", help="How many neighbours of each word."),
+    at: str | None = AT,
     level: float = LEVEL,
     out: Path | None = typer.Option(
         None, "--out", help="The page to write [default: the run's name with .report.html]."
@@ -33,7 +34,7 @@ def report(
     if as_json and out is None:
         from bayesvec.report.content import gather
 
-        print_json(gather(posterior, words=chosen, axis=poles, n=n, level=level).to_dict())
+        print_json(gather(posterior, words=chosen, axis=poles, n=n, at=at, level=level).to_dict())
         return
     import matplotlib
 
@@ -41,7 +42,9 @@ def report(
     from bayesvec.report.writing import write_report
 
     place = Path(f"{run.absolute().name.removesuffix('.run')}.report.html") if out is None else out
-    content = write_report(posterior, place, words=chosen, axis=poles, n=n, level=level, progress=not quiet)
+    content = write_report(
+        posterior, place, words=chosen, axis=poles, n=n, at=at, level=level, progress=not quiet
+    )
     if as_json:
         print_json(content.to_dict())
     elif not quiet:

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bayesvec.check import Check, quantities
 from bayesvec.convergence import FEWEST_DRAWS, ess_bulk
 from bayesvec.counts_store import open_counts
 from bayesvec.errors import BayesvecError, NumericalError, OptionError, RunError
 from bayesvec.estimate import LEVEL, Estimate, Table, tails
+from bayesvec.questions.slices import Drift, Trajectory, shared_name
+from bayesvec.questions.terms import label
 from bayesvec.questions.uncertainty import Uncertainty, word_counts
 from bayesvec.report import commands, corpus, prose
 from bayesvec.report.choice import frequent_words
@@ -25,6 +28,7 @@ Axis = Sequence[tuple[str, str]]
 Advance = Callable[[float, str], None]
 
 _MOST_FREQUENT = 20
+_MOST_TRAJECTORIES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +55,8 @@ class Content:
         The words that are told of.
     asked : bool
         Whether they were asked for, or chosen here.
+    at : str or None
+        The slice whose words they are, of a run over groups or time.
     neighbors : dict of str to Table
         The neighbours of each of them.
     cosines : list of Estimate
@@ -61,6 +67,10 @@ class Content:
         Where the words lie on it.
     uncertain : Table or None
         The words that are uncertain for how often they were seen.
+    trajectories : list of Trajectory
+        The largest cosines in every slice.
+    drift : Drift or None
+        The words that differ most between the first and the last slice.
     missing : dict of str to str
         What could not be told, by the name of its section, and why.
     seconds : float
@@ -80,11 +90,14 @@ class Content:
     asked: bool
     seconds: float
     steps: list[commands.Step]
+    at: str | None = None
     axis: tuple[tuple[str, str], ...] = ()
     neighbors: "dict[str, Table[Neighbor]]" = field(default_factory=dict)
     cosines: list[Estimate] = field(default_factory=list)
     positions: list[Estimate] = field(default_factory=list)
     uncertain: Table[Uncertainty] | None = None
+    trajectories: list[Trajectory] = field(default_factory=list)
+    drift: Drift | None = None
     missing: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -119,11 +132,14 @@ class Content:
             "prior": prose.prior(self.settings),
             "settings": self.settings,
             "words": list(self.words),
+            "at": self.at,
             "neighbors": {word: table.to_dict() for word, table in self.neighbors.items()},
             "cosines": [estimate.to_dict(self.level) for estimate in self.cosines],
             "axis": [list(pair) for pair in self.axis],
             "positions": [estimate.to_dict(self.level) for estimate in self.positions],
             "uncertain": None if self.uncertain is None else self.uncertain.to_dict(),
+            "trajectories": [path.to_dict(self.level) for path in self.trajectories],
+            "drift": None if self.drift is None else self.drift.to_dict(),
             "missing": self.missing,
             "commands": [step.text for step in self.steps],
             "created": manifest.get("created"),
@@ -139,6 +155,7 @@ def gather(
     words: Sequence[str] | None = None,
     axis: Axis | None = None,
     n: int = 10,
+    at: str | None = None,
     level: float = LEVEL,
     advance: Advance = lambda amount, note: None,
 ) -> Content:
@@ -154,6 +171,9 @@ def gather(
         Pairs of words that make an axis to place the words on.
     n : int, optional
         How many neighbours of each word; fewer if there are not so many.
+    at : str, optional
+        The slice whose words are meant, of a run over groups or time. If it is not given it is the shared one of
+        groups, or the last; unless the words asked for are rows of the run, such as ``tax@D``.
     level : float, optional
         Probability of the intervals.
     advance : callable, optional
@@ -161,7 +181,8 @@ def gather(
     """
     tails(level)
     draws = posterior.draws
-    chosen = _chosen(posterior, words)
+    at = _slice(posterior, words, at)
+    chosen = _chosen(posterior, words, at)
     if n < 1:
         raise OptionError(f"n is {n}; it must be 1 or more")
     counts = open_counts(draws.path / "counts")
@@ -172,7 +193,7 @@ def gather(
     missing: dict[str, str] = {}
     answers: dict[str, Any] = {}
     if "rho" in draws.manifest["arrays"]:
-        _ask(posterior, chosen, axis, min(n, len(posterior.words) - 1), level, answers, missing, advance)
+        _ask(posterior, chosen, axis, n, at, level, answers, missing, advance)
     else:
         missing["words"] = (
             f"the run keeps no draws of the word vectors (store={draws.manifest['settings']['store']!r})"
@@ -189,21 +210,45 @@ def gather(
         words is not None,
         read_seconds(draws),
         commands.steps(draws.manifest, str(draws.path)),
+        at,
         axis=tuple((one, other) for one, other in axis or ()),
         missing=missing,
         **answers,
     )
 
 
-def _chosen(posterior: "Posterior", words: Sequence[str] | None) -> list[str]:
+def _slice(posterior: "Posterior", words: Sequence[str] | None, at: str | None) -> str | None:
+    """Return the slice that is told of; see `gather`."""
+    if at is not None:
+        posterior.slice_rows(at)  # raises if there is none
+        return at
+    slices = posterior.slices
+    if not slices or (words is not None and set(words) <= set(posterior.words)):
+        return None
+    shared = shared_name(posterior.draws)
+    return shared if shared in slices else slices[-1]
+
+
+def _chosen(posterior: "Posterior", words: Sequence[str] | None, at: str | None) -> list[str]:
     """Return the words to tell of; raise if one of those asked for is not there, or is there twice."""
     if words is None:
-        return frequent_words(posterior.words, word_counts(posterior.draws))
-    posterior.rows(words)
+        rows, seen = _rows(posterior, at), word_counts(posterior.draws)
+        if not seen[rows].any():  # the shared vectors of groups have no samples of their own
+            rows = np.arange(len(posterior.words))
+        groups = posterior.draws.groups
+        names = [posterior.bare_name(row, None if groups is None else groups[row]) for row in rows.tolist()]
+        return frequent_words(names, seen[rows])
+    posterior.rows(words, at=at)
     twice = [word for i, word in enumerate(words) if word in words[:i]]
     if twice:
         raise OptionError(f"{twice[0]!r} is asked for twice; name each word once")
     return list(words)
+
+
+def _rows(posterior: "Posterior", at: str | None) -> npt.NDArray[np.int64]:
+    """Return the rows that are told of: those of a slice, or all."""
+    rows = posterior.slice_rows(at)
+    return np.arange(len(posterior.words)) if rows is None else rows
 
 
 def _ask(
@@ -211,6 +256,7 @@ def _ask(
     words: list[str],
     axis: Axis | None,
     n: int,
+    at: str | None,
     level: float,
     answers: dict[str, Any],
     missing: dict[str, str],
@@ -218,24 +264,41 @@ def _ask(
 ) -> None:
     """Put the questions; a vector of zero, which has no cosines, leaves a part of the answers out."""
     if axis is not None:
-        answers["positions"] = posterior.projection(words, axis)
+        answers["positions"] = posterior.projection(words, axis, at=at)
+    most = len(_rows(posterior, at))
+    n = min(n, most - 1)
     try:
         answers["neighbors"] = {}
         for word in words if n else ():
-            answers["neighbors"][word] = posterior.neighbors(word, n, level=level)
+            answers["neighbors"][word] = posterior.neighbors(word, n, at=at, level=level)
             advance(1, word)
         if len(words) > 1:
-            cosines = posterior.similarities(itertools.combinations(words, 2))
-            answers["cosines"] = sorted(cosines, key=lambda estimate: -estimate.mean)
+            pairs = list(itertools.combinations(words, 2))
+            cosines = posterior.similarities(pairs, at=at)
+            order = sorted(range(len(pairs)), key=lambda i: -cosines[i].mean)
+            answers["cosines"] = [cosines[i] for i in order]
+            if at is not None:
+                answers |= _over_slices(posterior, [pairs[i] for i in order], level)
     except NumericalError as error:
         missing["words"] = str(error)
     if posterior.draws.num_chains * posterior.draws.num_draws == 1:
         missing["uncertain"] = "one point has no spread"
         return
     try:
-        answers["uncertain"] = posterior.uncertainty(n=min(10, len(posterior.words)))
+        answers["uncertain"] = posterior.uncertainty(n=min(10, most), at=at)
     except BayesvecError as error:  # draws that are turned against each other have none
         missing["uncertain"] = str(error)
+
+
+def _over_slices(posterior: "Posterior", pairs: list[tuple[str, str]], level: float) -> dict[str, Any]:
+    """Return the first cosines in every slice, and the words that differ most between the first and the last."""
+    if sum(name != shared_name(posterior.draws) for name in posterior.slices) < 2:
+        return {}
+    turned = posterior.draws.manifest["settings"]["identify"] == "none"
+    return {
+        "trajectories": [posterior.trajectory(label("cosine", pair)) for pair in pairs[:_MOST_TRAJECTORIES]],
+        "drift": posterior.drift(by="distance" if turned else "direction", level=level),
+    }
 
 
 def _worst(posterior: "Posterior") -> Estimate | None:

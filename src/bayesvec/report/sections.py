@@ -31,6 +31,7 @@ def sections(content: Content, made_by: str) -> Iterator[Section]:
     yield Section("check", "Is the run long enough?", _check(content))
     yield Section("words", "The words", _words(content))
     yield Section("cosines", "How near they are to each other", _cosines(content))
+    yield Section("slices", "How they differ between slices", _slices(content))
     yield Section("map", "A map of them", _map(content))
     yield Section("axis", "Where they lie on an axis", _axis(content))
     yield Section("uncertain", "Which words are uncertain", _uncertain(content))
@@ -105,6 +106,8 @@ def _words(content: Content) -> str:
     from bayesvec import plots
 
     intro = [] if content.asked else ["Frequent words, chosen by their length; name your own with --words."]
+    if content.at is not None:
+        intro.append(f"The words are those of the slice {content.at}; ask for another with --at.")
     if "words" in content.missing:
         intro.append(f"Not told: {content.missing['words']}.")
     elif not content.is_point:
@@ -145,6 +148,30 @@ def _cosines(content: Content) -> str:
     return "\n".join(parts)
 
 
+def _slices(content: Content) -> str:
+    from bayesvec import plots
+
+    if content.drift is None:
+        return ""
+    caption = "Cosines of the nearest of the words in each slice."
+    ax = plots.plot_trajectory(content.trajectories, level=content.level)
+    parts = [html.figure(inline_svg(ax, "slices", caption), caption)]
+    changes = [path.difference() for path in content.trajectories if len(path.slices) > 1]
+    names = [
+        f"{path.label}, {path.slices[-1]} - {path.slices[0]}"
+        for path in content.trajectories
+        if len(path.slices) > 1
+    ]
+    parts.append(_estimates(changes, content, "change", names))
+    drift = content.drift
+    caption = f"Words that differ most between {drift.first} and {drift.last}: {drift.measure}."
+    ax = plots.plot_drift(drift, level=content.level)
+    parts.append(html.figure(inline_svg(ax, "drift", caption), caption))
+    if not content.is_point:
+        parts.append(html.paragraphs([f"{drift.sentence()}."]))
+    return "\n".join(parts)
+
+
 def _map(content: Content) -> str:
     from bayesvec import plots
 
@@ -157,7 +184,7 @@ def _map(content: Content) -> str:
         if content.is_point
         else f", with a {100 * content.level:g}% ellipse of each word's draws in that plane."
     )
-    ax = plots.plot_map(content.posterior, content.words, level=content.level)
+    ax = plots.plot_map(content.posterior, content.words, at=content.at, level=content.level)
     return html.figure(inline_svg(ax, "map", caption), caption)
 
 
@@ -188,7 +215,9 @@ def _uncertain(content: Content) -> str:
         [each.word, f"{each.seen:,}", f"{each.spread:.2f}", f"{each.usual:.2f}"] for each in content.uncertain
     ]
     caption = "Spread of every word's vector against how often it was seen."
-    every = content.posterior.uncertainty(n=len(content.posterior.words))
+    inside = content.posterior.slice_rows(content.at)
+    number = len(content.posterior.words) if inside is None else len(inside)
+    every = content.posterior.uncertainty(n=number, at=content.at)
     svg = inline_svg(plots.plot_uncertainty(every, named=len(content.uncertain)), "uncertain", caption)
     return f"{html.paragraphs([told])}\n{html.table(columns, rows)}\n{html.figure(svg, caption)}"
 

@@ -26,6 +26,7 @@ def write_report(
     words: Sequence[str] | None = None,
     axis: Sequence[tuple[str, str]] | None = None,
     n: int = 10,
+    at: str | None = None,
     level: float = LEVEL,
     progress: bool = False,
 ) -> Content:
@@ -43,6 +44,8 @@ def write_report(
         Pairs of words that make an axis to place the words on.
     n : int, optional
         How many neighbours of each word.
+    at : str, optional
+        The slice whose words are meant, of a run over groups or time; see `gather` for what it is otherwise.
     level : float, optional
         Probability of the intervals.
     progress : bool, optional
@@ -55,10 +58,10 @@ def write_report(
     """
     final = Path(out)
     check_place(final)
-    made_by = command(posterior.path, final, words=words, axis=axis, n=n, level=level)
+    made_by = command(posterior.path, final, words=words, axis=axis, n=n, at=at, level=level)
     total = 2 + (HOW_MANY if words is None else len(words))
     with show_progress("reading the run", total, enabled=progress) as advance:
-        content = gather(posterior, words=words, axis=axis, n=n, level=level, advance=advance)
+        content = gather(posterior, words=words, axis=axis, n=n, at=at, level=level, advance=advance)
         text = page(content, made_by)
     _put(text, final)
     return content
@@ -92,6 +95,7 @@ def command(
     words: Sequence[str] | None,
     axis: Sequence[tuple[str, str]] | None,
     n: int,
+    at: str | None,
     level: float,
 ) -> str:
     """Return the command that writes the report."""
@@ -100,6 +104,8 @@ def command(
         arguments += ["--words", ",".join(map(quoted, words))]
     if axis is not None:
         arguments += ["--axis", ",".join(f"{quoted(one)}:{quoted(other)}" for one, other in axis)]
+    if at is not None:
+        arguments += ["--at", at]
     return shlex.join(
         ["bayesvec", "report", *arguments, "-n", str(n), "--level", f"{level:g}", "--out", str(out)]
     )
