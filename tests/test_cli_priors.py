@@ -162,6 +162,7 @@ def test_vectors(command, speeches):
     status, _, err = command("fit", *given, *SMALL, "--dim", 3, "--out", "other")
     assert status == 2
     assert "rows of 3 axes" in err
+    assert "--dim 2" in err
 
 
 def test_informative(command, speeches):

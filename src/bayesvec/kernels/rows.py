@@ -33,10 +33,10 @@ Float64 = npt.NDArray[np.float64]
 SEGMENT = 1 << 14  # pairs after which a row's sums are cut, so that threads can share a huge row
 
 # Blocks of a row's random bits: its pairs from 0 on, then the normals of each inner step, then a restart.
-_NORMALS = 1 << 31
-_NORMALS_STEP = 1 << 20
+NORMALS = 1 << 31
+NORMALS_STEP = 1 << 20
 _RESTART = 3 << 30
-MOST_INNER_STEPS = (_RESTART - _NORMALS) // _NORMALS_STEP  # that keep out of the restart's blocks
+MOST_INNER_STEPS = (_RESTART - NORMALS) // NORMALS_STEP  # that keep out of the restart's blocks
 
 
 class RowSide(NamedTuple):
@@ -102,7 +102,7 @@ def make_work(dim: int) -> Work:
 
 
 @compiled
-def _fill_panel(
+def fill_panel(
     row: int,
     start: int,
     count: int,
@@ -147,7 +147,7 @@ def add_pairs(
     """Draw omega of the pairs ``first`` to ``last`` of a row and add their shares of Q and b to ``gram``."""
     for start in range(first, last, len(work.panel)):
         count = min(len(work.panel), last - start)
-        _fill_panel(row, start, count, index + start - first, side, x, other, key, tables, work)
+        fill_panel(row, start, count, index + start - first, side, x, other, key, tables, work)
         add_gram(work.panel, count, work.dim, gram)
         for k in range(work.dim):
             gram[k, work.dim] += work.share[k]
@@ -166,7 +166,7 @@ def draw_many(row: int, step: int, side: RowSide, key: Key, work: Work, gram: Fl
     if not factor(gram, dim):
         return False
     noise = work.noise[:dim]
-    fill_normals(key, row, _NORMALS + step * _NORMALS_STEP, noise)
+    fill_normals(key, row, NORMALS + step * NORMALS_STEP, noise)
     for k in range(dim):
         noise[k] += gram[k, dim]
     solve_factor(gram, dim, noise, work.x)
@@ -202,7 +202,7 @@ def _draw_few(
     scaled = work.few[: dim * width].reshape(dim, width)  # Lambda^-1/2 S^T
     system = work.gram.ravel()[: width * padded_count(count + 1)].reshape(width, padded_count(count + 1))
     noise, line, spread = work.noise[: dim + count], work.line, work.x
-    fill_normals(key, row, _NORMALS + step * _NORMALS_STEP, noise)
+    fill_normals(key, row, NORMALS + step * NORMALS_STEP, noise)
     for k in range(dim):
         spread[k] = 1.0 / math.sqrt(side.precision[row, k])
         noise[k] = side.shift[row, k] / side.precision[row, k] + noise[k] * spread[k]  # u
@@ -211,7 +211,7 @@ def _draw_few(
     system[:] = 0.0
     for start in range(0, count, len(work.panel)):
         size = min(len(work.panel), count - start)
-        _fill_panel(row, first + start, size, index + start, side, x, other, key, tables, work)
+        fill_panel(row, first + start, size, index + start, side, x, other, key, tables, work)
         for p in range(size):
             explained = dot_rows(work.panel, p, line, 0) + noise[dim + start + p]
             system[start + p, count] = side.kappa[first + start + p] / work.omega[p] - explained
@@ -239,7 +239,7 @@ def _draw_few(
 def _draw_prior(row: int, step: int, side: RowSide, key: Key, work: Work, x: Float32) -> bool:
     """Draw a row without data from its prior."""
     noise = work.noise[: work.dim]
-    fill_normals(key, row, _NORMALS + step * _NORMALS_STEP, noise)
+    fill_normals(key, row, NORMALS + step * NORMALS_STEP, noise)
     for k in range(work.dim):
         precision = side.precision[row, k]
         x[k] = side.shift[row, k] / precision + noise[k] / math.sqrt(precision)

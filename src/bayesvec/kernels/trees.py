@@ -23,7 +23,7 @@ from bayesvec.kernels.coupling import Coupling
 from bayesvec.kernels.dense import factor, solve_factor
 from bayesvec.kernels.polyagamma_tables import Tables
 from bayesvec.kernels.rng import Key, fill_normals
-from bayesvec.kernels.rows import _NORMALS, _NORMALS_STEP, RowSide, Work, _fill_panel, add_pairs
+from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, RowSide, Work, add_pairs, fill_panel
 from bayesvec.kernels.vector import (
     mixed_tile_1,
     mixed_tile_2,
@@ -154,7 +154,7 @@ def _gather(
     else:
         for first in range(0, count, len(work.panel)):
             size = min(len(work.panel), count - first)
-            _fill_panel(row, start + first, size, step * count + first, side, x, other, key, tables, work)
+            fill_panel(row, start + first, size, step * count + first, side, x, other, key, tables, work)
             _add_few(size, dim, work, scratch, matrix)
             for k in range(dim):
                 matrix[k, dim] += work.share[k]
@@ -224,7 +224,7 @@ def _draw_down(
 ) -> bool:
     """Draw a row given its parent's ``above`` from its factor: U^-1 (U^-T (b - c x_p) + noise)."""
     noise, right = scratch.noise, scratch.right
-    fill_normals(key, row, _NORMALS + step * _NORMALS_STEP, noise)
+    fill_normals(key, row, NORMALS + step * NORMALS_STEP, noise)
     for k in range(dim):
         right[k] = weight * above[k]
     for i in range(dim):  # U^-T of the parent's share, column by column
