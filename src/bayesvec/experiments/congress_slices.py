@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from bayesvec import priors
+from bayesvec.datasets.congress import STOPWORDS
 from bayesvec.estimate import Estimate
 from bayesvec.experiments import data
 from bayesvec.experiments.bench import Bench
@@ -24,8 +25,8 @@ slice and contexts are shared: over the years the vectors of a word walk at rand
 around a shared one. All precisions are learned with the vectors. Two chains. The change of a word is the distance
 of its vectors in the two slices over the usual length of a vector, or the part of it in the direction of the mean
 of the word's difference, which leaves out the noise of the other axes. Its probability is that of being among the
-tenth of all words that change most, and the lists are of the surest of these. R-hat and ESS are the worst over the
-slices of a row."""
+tenth of all words that change most, and the lists are of the surest of these, without stopwords. R-hat
+and ESS are the worst over the slices of a row."""
 
 # What is asked of each kind of slices: pairs of words whose cosine may have changed.
 ASKED = {
@@ -158,11 +159,10 @@ def _trajectory(post: Posterior, pair: tuple[str, str]) -> dict[str, Any]:
 
 def _changes(post: Posterior, by: str) -> dict[str, Any]:
     """Return the words that changed most, the surest first."""
-    found = post.drift(n=SURE, by=by)
+    found = post.drift(n=SURE + len(STOPWORDS), by=by)
+    told = [row for row in found.table if row.word not in STOPWORDS][:SURE]
     return {
-        "words": [
-            {"word": row.word, "change": row.change, "probability": row.probability} for row in found.table
-        ],
+        "words": [{"word": row.word, "change": row.change, "probability": row.probability} for row in told],
         "between": [found.first, found.last],
         "claimed": found.claimed,
         "expected_false": found.expected_false,
