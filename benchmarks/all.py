@@ -21,6 +21,7 @@ SCRIPTS = (
     "fit",
     "questions",
     "priors",
+    "overrelax",
 )
 
 

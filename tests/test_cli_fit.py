@@ -157,7 +157,7 @@ def test_all_settings_reach_the_run(counts, command):
         "init": "random",
         "store": "rho",
         "seed": 9,
-        "options": {"inner_steps": 2, "restart": True, "orbit": False, "joint": "auto"},
+        "options": {"inner_steps": 2, "restart": True, "orbit": False, "joint": "auto", "overrelax": 0.7},
     }
     assert {name: settings[name] for name in expected} == expected
 
@@ -316,7 +316,13 @@ def test_options_of_a_method(counts, command):
 def test_gibbs_options_have_two_spellings(counts, command):
     command("fit", "--counts", counts, *SMALL, "--option", "inner-steps=2", "--option", "orbit=no", "--quiet")
     settings = open_draws("counts.run").manifest["settings"]
-    assert settings["options"] == {"inner_steps": 2, "restart": False, "orbit": False, "joint": "auto"}
+    assert settings["options"] == {
+        "inner_steps": 2,
+        "restart": False,
+        "orbit": False,
+        "joint": "auto",
+        "overrelax": 0.7,
+    }
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ def test_huge_rows_know_their_neighbours(options):
     counts = huge_slices()
     problem = gibbs.prepare(counts, priors.dynamic(counts, drift_precision=1e9), 3, options=options)
     assert sorted(problem.by_word.huge.tolist()) == [0, 1, 2]
-    one, two = chain(problem, 1)[0], chain(problem, 2)[0]
+    one, two = (chain(problem, threads, sweeps=40)[0] for threads in (1, 2))
     np.testing.assert_array_equal(one.rho, two.rho)
     start = gibbs.start(problem, seed=11, chain=0).rho
     assert np.abs(one.rho[0] - one.rho[1]).max() < 0.01 < np.abs(start[0] - start[1]).max()
@@ -238,7 +238,7 @@ def test_anchors_are_left_alone_and_known_to_their_neighbours():
     strong = Prior(prior.rho, RowPrior(1.0, coupling=1e4 * prior.alpha.coupling))  # c0 and c2 are one
     problem = gibbs.prepare(counts, strong, DIM, anchors=anchors)
     assert problem.by_context.forest is None
-    state, _ = chain(problem, 1)
+    state, _ = chain(problem, 1, sweeps=40)
     np.testing.assert_array_equal(state.alpha[:2], anchors.values.astype(np.float32))
     np.testing.assert_allclose(state.alpha[2], state.alpha[0], atol=0.5)
 

@@ -125,6 +125,8 @@ GEWEKE = {
     "no orbit": (4, 3, 2.0, None, gibbs.Options(orbit=False)),
     "two inner steps": (4, 4, 1.0, None, gibbs.Options(inner_steps=2)),
     "anchors": (4, 4, 1.0, ANCHORS, None),
+    "rows drawn anew": (4, 3, 0.5, None, gibbs.Options(overrelax=0.0)),
+    "rows far beyond their means": (3, 5, 2.0, None, gibbs.Options(overrelax=0.95)),
 }
 
 
@@ -202,7 +204,7 @@ def test_a_huge_row_has_the_conditional_of_its_logistic_regression():
     alpha = start.alpha.astype(np.float64)
     draws = []
     state = start
-    for number in range(300):  # given the same contexts each time, the word rows walk over their conditional
+    for number in range(1000):  # given the same contexts each time, the word rows walk over their conditional
         state, _ = gibbs.sweep(
             problem, gibbs.State(state.rho, start.alpha), seed=3, chain=0, number=number, threads=ONE
         )
@@ -258,3 +260,14 @@ def test_a_broken_row_is_named():
 def test_options_are_checked(steps):
     with pytest.raises(OptionError, match=f"inner_steps is {steps}; it must be from 1 to 1024"):
         gibbs.Options(inner_steps=steps)
+
+
+@pytest.mark.parametrize("beyond", [-0.1, 1.0, float("nan")])
+def test_a_row_cannot_be_as_far_beyond_its_mean_as_it_was(beyond):
+    with pytest.raises(OptionError, match=r"overrelax is .*; it must be at least 0 and below 1"):
+        gibbs.Options(overrelax=beyond)
+
+
+def test_rows_that_are_restarted_are_drawn_anew():
+    assert gibbs.Options(overrelax=0.5).relax == 0.5
+    assert gibbs.Options(overrelax=0.5, restart=True).relax == 0.0

@@ -35,7 +35,7 @@ def pad(x):
     return out
 
 
-def twin(side, other, x, key, transposed=False):
+def twin(side, other, x, key, *, relax=0.0, bug=None):
     """The update in plain NumPy, with the same omega and the same normals."""
     dim = len(x)
     a = other[:, :dim].astype(np.float64)
@@ -46,24 +46,28 @@ def twin(side, other, x, key, transposed=False):
     noise = np.empty(dim)
     rng.fill_normals(key, 0, NORMALS, noise)
     lower = np.linalg.cholesky(precision)
-    spread = np.linalg.solve(lower if transposed else lower.T, noise)
-    return np.linalg.solve(precision, right) + spread
+    spread = np.linalg.solve(lower if bug == "transposed" else lower.T, noise)
+    mean = np.linalg.solve(precision, right)
+    less = 1.0 if bug == "noise" else np.sqrt(1 - relax**2)
+    return mean - relax * (x - mean) + less * spread
 
 
+@pytest.mark.parametrize("relax", [0.0, 0.7])
 @pytest.mark.parametrize("dim", [1, 2, 5, 8, 20, 64, 100])
-def test_equals_its_numpy_twin(dim):
+def test_equals_its_numpy_twin(dim, relax):
     side, other = make_row(3 * dim + 4, dim, seed=dim, mean=0.3)
     key = rng.make_key(1, rng.RHO)
     start = np.random.default_rng(9).normal(size=dim).astype(np.float32)
     rows = pad(start)
-    assert redraw_rows(0, 1, ONE_ROW, side, rows, other, 1, False, key, TABLES, make_work(dim)) == -1
-    np.testing.assert_allclose(rows[0, :dim], twin(side, other, start, key), rtol=2e-4, atol=2e-4)
+    assert redraw_rows(0, 1, ONE_ROW, side, rows, other, 1, False, relax, key, TABLES, make_work(dim)) == -1
+    expected = twin(side, other, start, key, relax=relax)
+    np.testing.assert_allclose(rows[0, :dim], expected, rtol=2e-4, atol=2e-4)
     if dim > 1:
-        wrong = twin(side, other, start, key, transposed=True)
+        wrong = twin(side, other, start, key, relax=relax, bug="transposed")
         assert np.abs(rows[0, :dim] - wrong).max() > 2e-3
 
 
-def twin_of_few(side, other, x, key):
+def twin_of_few(side, other, x, key, relax):
     """The update of a row with fewer pairs than axes, in plain NumPy with the same random numbers."""
     dim, count = len(x), len(side.n)
     a = other[:, :dim].astype(np.float64)
@@ -72,13 +76,19 @@ def twin_of_few(side, other, x, key):
     noise = np.empty(dim + count)
     rng.fill_normals(key, 0, NORMALS, noise)
     precision = side.precision[0]
-    u = side.shift[0] / precision + noise[:dim] / np.sqrt(precision)
     s = a * np.sqrt(omega.astype(np.float64))[:, None]
-    right = side.kappa / np.sqrt(omega.astype(np.float64)) - s @ u - noise[dim:]
-    w = np.linalg.solve(np.eye(count) + (s / precision) @ s.T, right)
-    return u + (s.T @ w) / precision
+
+    def given(normals):
+        u = side.shift[0] / precision + normals[:dim] / np.sqrt(precision)
+        right = side.kappa / np.sqrt(omega.astype(np.float64)) - s @ u - normals[dim:]
+        w = np.linalg.solve(np.eye(count) + (s / precision) @ s.T, right)
+        return u + (s.T @ w) / precision
+
+    mean = given(np.zeros(dim + count))
+    return mean - relax * (x - mean) + np.sqrt(1 - relax**2) * (given(noise) - mean)
 
 
+@pytest.mark.parametrize("relax", [0.0, 0.7])
 @pytest.mark.parametrize(
     ("count", "dim", "largest", "precision"),
     [
@@ -90,38 +100,36 @@ def twin_of_few(side, other, x, key):
         (60, 100, 10**6, 0.1),
     ],
 )
-def test_few_pairs_equal_their_numpy_twin(count, dim, largest, precision):
+def test_few_pairs_equal_their_numpy_twin(count, dim, largest, precision, relax):
     side, other = make_row(count, dim, seed=count, largest=largest, precision=precision, mean=0.3)
     key = rng.make_key(1, rng.RHO)
     start = (np.random.default_rng(9).normal(size=dim) / np.sqrt(dim)).astype(np.float32)
     rows = pad(start)
-    assert redraw_rows(0, 1, ONE_ROW, side, rows, other, 1, False, key, TABLES, make_work(dim)) == -1
+    assert redraw_rows(0, 1, ONE_ROW, side, rows, other, 1, False, relax, key, TABLES, make_work(dim)) == -1
     a = other[:, :dim].astype(np.float64)
     omega = side.n * 0.2
     sd = 1 / np.sqrt(np.diag(np.diag(side.precision[0]) + (a.T * omega) @ a))
-    error = np.abs(rows[0, :dim] - twin_of_few(side, other, start, key))
+    error = np.abs(rows[0, :dim] - twin_of_few(side, other, start, key, relax))
     assert np.all(error < np.maximum(0.02 * sd, 1e-4))
 
 
-def repeat(side, other, dim, count, restart=False):
+def repeat(side, other, dim, count, *, restart=False, relax=0.7):
     """Draw the row ``count`` times, each given the last."""
     rows, work = pad(np.zeros(dim)), make_work(dim)
     key = rng.make_key(2, rng.RHO)
     out = np.empty((count, dim))
     for i in range(count):
-        assert (
-            redraw_rows(0, 1, ONE_ROW, side, rows, other, 1, restart, rng.at_sweep(key, i), TABLES, work)
-            == -1
-        )
+        at = rng.at_sweep(key, i)
+        assert redraw_rows(0, 1, ONE_ROW, side, rows, other, 1, restart, relax, at, TABLES, work) == -1
         out[i] = rows[0, :dim]
     return out
 
 
-def repeat_twin(side, other, dim, count, transposed):
+def repeat_twin(side, other, dim, count, bug):
     x, key = np.zeros(dim), rng.make_key(2, rng.RHO)
     out = np.empty((count, dim))
     for i in range(count):
-        x = out[i] = twin(side, other, x, rng.at_sweep(key, i), transposed)
+        x = out[i] = twin(side, other, x, rng.at_sweep(key, i), relax=0.7, bug=bug)
     return out
 
 
@@ -169,12 +177,13 @@ def unbalanced():
     return make_side(side, RowPrior(0.5), 1, np.zeros(1, dtype=bool)), other
 
 
+@pytest.mark.parametrize("relax", [0.0, 0.7])
 @pytest.mark.parametrize("name", CASES)
-def test_matches_quadrature(name):
+def test_matches_quadrature(name, relax):
     options = CASES[name]
     side, other = make_row(seed=4, **options)
     expected = exact_moments(side, other, options["dim"])
-    draws = repeat(side, other, options["dim"], 30_000)
+    draws = repeat(side, other, options["dim"], 30_000, relax=relax)
     assert agrees(moments(draws), expected)
 
 
@@ -183,10 +192,10 @@ def test_matches_quadrature_when_unbalanced_but_not_when_restarted():
     expected = exact_moments(side, other, 1)
     np.testing.assert_allclose(expected[0], -4.9, atol=0.5)
     assert agrees(moments(repeat(side, other, 1, 40_000)), expected)
-    assert not agrees(moments(repeat(side, other, 1, 40_000, restart=True)), expected)
+    assert not agrees(moments(repeat(side, other, 1, 40_000, restart=True, relax=0.0)), expected)
 
 
-@pytest.mark.parametrize("bug", ["lambda", "kappa", "n", "transposed"])
+@pytest.mark.parametrize("bug", ["lambda", "kappa", "n", "transposed", "noise"])
 def test_planted_bugs_are_seen(bug):
     options = CASES["two axes"]
     side, other = make_row(seed=4, **options)
@@ -198,7 +207,7 @@ def test_planted_bugs_are_seen(bug):
     elif bug == "n":
         draws = repeat(side._replace(n=side.n + np.int32(1)), other, 2, 30_000)
     else:
-        draws = repeat_twin(side, other, 2, 30_000, transposed=True)
+        draws = repeat_twin(side, other, 2, 30_000, bug)
     assert not agrees(moments(draws), expected)
 
 
@@ -236,7 +245,7 @@ def test_a_row_without_data_is_drawn_from_its_prior():
 def test_fixed_rows_stay_and_huge_rows_are_left():
     side, other = make_row(3, 2)
     rows = pad(np.array([0.25, -0.5]))
-    arguments = (rows, other, 1, False, rng.make_key(0, rng.RHO), TABLES, make_work(2))
+    arguments = (rows, other, 1, False, 0.7, rng.make_key(0, rng.RHO), TABLES, make_work(2))
     assert redraw_rows(0, 1, ONE_ROW, side._replace(fixed=np.ones(1, dtype=bool)), *arguments) == -1
     np.testing.assert_array_equal(rows[0, :2], [0.25, -0.5])
     huge = side._replace(indptr=np.array([0, SEGMENT + 1]))
@@ -248,7 +257,7 @@ def test_fixed_rows_stay_and_huge_rows_are_left():
 def test_what_is_not_finite_is_reported(count):
     side, other = make_row(count, 4)
     other[0, 0] = np.nan
-    arguments = (pad(np.zeros(4)), other, 1, False, rng.make_key(0, rng.RHO), TABLES, make_work(4))
+    arguments = (pad(np.zeros(4)), other, 1, False, 0.7, rng.make_key(0, rng.RHO), TABLES, make_work(4))
     assert redraw_rows(0, 1, ONE_ROW, side, *arguments) == 0
 
 

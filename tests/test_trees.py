@@ -52,7 +52,7 @@ def bushes():
     )
 
 
-def dense_draw(trees, prior, side, rows, other, dim):
+def dense_draw(trees, prior, side, rows, other, dim, relax):
     """The draw by one Cholesky factor over all rows, in the order of the trees; the same normals."""
     size = len(rows)
     precision = np.kron(prior.coupling.toarray(), np.eye(dim))
@@ -72,13 +72,15 @@ def dense_draw(trees, prior, side, rows, other, dim):
     noise = np.zeros((size, dim))
     for place, row in enumerate(trees.row.tolist()):
         rng.fill_normals(KEY, row, NORMALS, noise[place])
-    x = np.linalg.solve(upper, np.linalg.solve(upper.T, right.ravel()[order]) + noise.ravel())
+    mean = np.linalg.solve(upper, np.linalg.solve(upper.T, right.ravel()[order]))
+    before = rows[trees.row, :dim].ravel()
+    x = mean - relax * (before - mean) + np.sqrt(1 - relax**2) * np.linalg.solve(upper, noise.ravel())
     out = np.empty((size, dim))
     out[trees.row] = x.reshape(size, dim)
     return out
 
 
-def redrawn(make, dim, spoil=None):
+def redrawn(make, dim, spoil=None, relax=0.7):
     counts, prior = make()
     prior = (prior(dim) if callable(prior) else prior).rho
     side = make_side(counts.by_word, prior, dim, np.zeros(counts.num_words, dtype=bool))
@@ -98,19 +100,21 @@ def redrawn(make, dim, spoil=None):
         new,
         other,
         1,
+        relax,
         KEY,
         TABLES,
         make_work(dim),
         make_tree_work(dim, largest),
     )
     assert broken == -1
-    return new[:, :dim], dense_draw(trees, prior, side, rows, other, dim)
+    return new[:, :dim], dense_draw(trees, prior, side, rows, other, dim, relax)
 
 
+@pytest.mark.parametrize("relax", [0.0, 0.7])
 @pytest.mark.parametrize("make", [walks, stars, bushes])
 @pytest.mark.parametrize("dim", [1, 2, 7, 8, 13, 24, 45])
-def test_a_draw_is_that_of_the_dense_factor(make, dim):
-    assert_allclose(*redrawn(make, dim), rtol=2e-4, atol=2e-5)
+def test_a_draw_is_that_of_the_dense_factor(make, dim, relax):
+    assert_allclose(*redrawn(make, dim, relax=relax), rtol=2e-4, atol=4e-5)
 
 
 def test_a_wrong_weight_is_seen():

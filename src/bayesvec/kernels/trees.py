@@ -23,7 +23,7 @@ from bayesvec.kernels.coupling import Coupling
 from bayesvec.kernels.dense import factor, solve_factor
 from bayesvec.kernels.polyagamma_tables import Tables
 from bayesvec.kernels.rng import Key, fill_normals
-from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, RowSide, Work, add_pairs, fill_panel
+from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, RowSide, Work, add_pairs, fill_panel, noise_left
 from bayesvec.kernels.vector import (
     mixed_tile_1,
     mixed_tile_2,
@@ -215,6 +215,7 @@ def _draw_down(
     row: int,
     step: int,
     weight: float,
+    relax: float,
     dim: int,
     upper: Float64,
     above: Float64,
@@ -223,7 +224,7 @@ def _draw_down(
     x: Float64,
 ) -> bool:
     """Draw a row given its parent's ``above`` from its factor: U^-1 (U^-T (b - c x_p) + noise)."""
-    noise, right = scratch.noise, scratch.right
+    noise, right, less = scratch.noise, scratch.right, noise_left(relax)
     fill_normals(key, row, NORMALS + step * NORMALS_STEP, noise)
     for k in range(dim):
         right[k] = weight * above[k]
@@ -233,7 +234,7 @@ def _draw_down(
         for k in range(len(rest)):
             rest[k] -= line[k] * value
     for k in range(dim):
-        noise[k] += upper[k, dim] - right[k]
+        noise[k] = less * noise[k] + (1.0 + relax) * upper[k, dim] - right[k]
     solve_factor(upper, dim, noise, x)
     finite = True
     for k in range(dim):
@@ -251,6 +252,7 @@ def redraw_trees(
     rows: Float32,
     other: Float32,
     inner_steps: int,
+    relax: float,
     key: Key,
     tables: Tables,
     work: Work,
@@ -279,8 +281,8 @@ def redraw_trees(
                 else:
                     above[:] = 0.0
                 x = scratch.x[node]
-                if not _draw_down(row, step, weight, dim, matrix[node], above, key, scratch, x):
+                if not _draw_down(row, step, weight, relax, dim, matrix[node], above, key, scratch, x):
                     return int(row)
                 for k in range(dim):
-                    rows[row, k] = x[k]
+                    rows[row, k] = x[k] - relax * rows[row, k]
     return -1

@@ -1,10 +1,10 @@
 """The Gibbs sampler: every row of rho given alpha, every row of alpha given rho, then a move along the orbit.
 
-Each row is a logistic regression on the other side's vectors; Polya-Gamma variables make it Gaussian
-(kernels/rows.py). Rows that the prior couples are redrawn colour by colour, or whole trees of them at once
-(redraw.py, kernels/trees.py); precisions that are learned are drawn after the rows (scales.py). The chain goes
-on from the current value of a row: one inner step is then exact. To restart a row from N(0, 1/K) and take S
-steps, as the paper's Algorithm 1 does, is biased; it is here to reproduce it.
+Each row is a logistic regression on the other side's vectors; Polya-Gamma variables make it Gaussian, and it is
+drawn beyond its mean (kernels/rows.py). Rows that the prior couples are redrawn colour by colour, or whole trees of
+them at once (redraw.py, kernels/trees.py); precisions that are learned are drawn after the rows (scales.py). The
+chain goes on from the current value of a row: one inner step is then exact. To restart a row from N(0, 1/K) and
+take S steps, as the paper's Algorithm 1 does, is biased; it is here to reproduce it.
 """
 
 from dataclasses import dataclass, replace

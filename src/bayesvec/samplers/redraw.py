@@ -30,6 +30,8 @@ from bayesvec.samplers.halves import Colour, Half
 
 Float32 = npt.NDArray[np.float32]
 
+OVERRELAX = 0.7  # measured: benchmarks/overrelax.py
+
 
 @dataclass(frozen=True)
 class Options:
@@ -47,18 +49,32 @@ class Options:
         When to redraw all slices of a word at once, where the prior couples them as a tree: ``always``, ``never``
         or ``auto``, which is always unless it would take more than a quarter of a sweep's time, and then in some
         sweeps.
+    overrelax : float
+        How far beyond the mean of its conditional a row goes, from 0 (drawn anew) to below 1. Directions that
+        are known to a sweep but not to a row alone are then crossed in fewer sweeps; what is even around the mean,
+        such as the log posterior, takes a few more. Without effect if rows are restarted.
     """
 
     inner_steps: int = 1
     restart: bool = False
     orbit: bool = True
     joint: str = "auto"
+    overrelax: float = OVERRELAX
 
     def __post_init__(self) -> None:
         if self.joint not in ("auto", "always", "never"):
             raise OptionError(f"joint is {self.joint!r}; it must be auto, always or never")
         if not 1 <= self.inner_steps <= MOST_INNER_STEPS:
             raise OptionError(f"inner_steps is {self.inner_steps}; it must be from 1 to {MOST_INNER_STEPS}")
+        if not 0.0 <= self.overrelax < 1.0:
+            raise OptionError(
+                f"overrelax is {self.overrelax:g}; it must be at least 0 and below 1, such as 0.5"
+            )
+
+    @property
+    def relax(self) -> float:
+        """What the kernels take for ``overrelax``."""
+        return 0.0 if self.restart else float(self.overrelax)
 
 
 class Drawing(NamedTuple):
@@ -132,6 +148,7 @@ def _redraw_colour(
             other,
             options.inner_steps,
             options.restart,
+            options.relax,
             key,
             tables,
             works[thread],
@@ -152,13 +169,15 @@ def _redraw_forest(half: Half, rows: Float32, other: Float32, drawing: Drawing) 
     forest, coupling, side = half.forest, half.coupling, half.side
     assert forest is not None
     assert coupling is not None
-    trees, steps = forest.trees, options.inner_steps
+    trees, steps, relax = forest.trees, options.inner_steps, options.relax
     scratches = [make_tree_work(work.dim, forest.largest) for work in works]
     broken: list[int] = []
 
     def work(first: int, last: int, thread: int) -> None:
         own, scratch = works[thread], scratches[thread]
-        row = redraw_trees(first, last, trees, coupling, side, rows, other, steps, key, tables, own, scratch)
+        row = redraw_trees(
+            first, last, trees, coupling, side, rows, other, steps, relax, key, tables, own, scratch
+        )
         if row >= 0:
             broken.append(row)
 
@@ -185,6 +204,6 @@ def _redraw_huge(side: RowSide, row: int, x: Float32, other: Float32, drawing: D
                 add_pairs(row, start, stop, index, side, x, other, key, tables, works[thread], gram)
 
         threads.run(work, threads.chunks(np.ones(len(starts))))
-        if not draw_many(row, step, side, key, works[0], grams.sum(axis=0), x):
+        if not draw_many(row, step, side, options.relax, key, works[0], grams.sum(axis=0), x):
             return False
     return True
