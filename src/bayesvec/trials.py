@@ -26,7 +26,7 @@ from bayesvec.runs.outcome import APPROXIMATION, POINT, SWEEPS, WHOLE_CHAINS, ki
 
 Float32 = npt.NDArray[np.float32]
 
-THIN = {SWEEPS: 5, WHOLE_CHAINS: 2, APPROXIMATION: 1}  # between draws that are kept
+THIN = {SWEEPS: 10, WHOLE_CHAINS: 2, APPROXIMATION: 1}  # between draws that are kept
 FEWEST_EFFECTIVE = 0.7  # share of the draws that must be effective ones, or ranks crowd at the ends
 PLURAL = {
     "cosine": "cosines",

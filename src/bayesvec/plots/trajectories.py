@@ -61,11 +61,10 @@ def plot_trajectory(
 
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     name = scale_of([estimate for path in every for estimate in path.estimates]).name
-    if ordered:
-        ax.set_ylabel(f"{name}, {100 * level:g}% band")
-    else:
+    ax.set_xlabel("slice" if ordered else "group")
+    ax.set_ylabel(f"{name}, {100 * level:g}% {'band' if ordered else 'interval'}")
+    if not ordered:
         ax.set_xlim(-0.6, len(order) - 0.4)
-        ax.set_ylabel(f"{name}, {100 * level:g}% interval")
     ax.grid(axis="y", alpha=0.3)
     tidy(ax)
     legend_above(ax, columns=3)
