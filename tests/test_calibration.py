@@ -26,7 +26,7 @@ from evidence import agrees
 SMALL = {"vocab": 5, "dim": 2, "pairs": 60, "prior_precision": 1.5}
 
 
-def gibbs_method(precision, *, warmup=60, draws=31, thin=6):
+def gibbs_method(precision, *, warmup=60, draws=31, thin=12):
     """Draws of the Gibbs sampler under a prior of its own precision."""
 
     def draw(counts, seed):

@@ -28,6 +28,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "blockvi": {"color": COLOURS[5], "linestyle": DASHES[3]},
     "laplace": {"color": "0.5", "linestyle": DASHES[4]},
     "gibbs-plain": {"color": COLOURS[5], "linestyle": DASHES[3]},
+    "gibbs-anew": {"color": COLOURS[1], "linestyle": DASHES[2]},
     "gibbs-last": {"color": COLOURS[0], "linestyle": DASHES[1]},
     "gibbs-random": {"color": COLOURS[5], "linestyle": DASHES[2]},
     "paper-random": {"color": COLOURS[4], "linestyle": DASHES[3]},

@@ -67,6 +67,7 @@ _RESTART = {"restart": True, "inner_steps": 10}
 WAYS = {
     "gibbs": Way("Gibbs", "gibbs"),
     "gibbs-plain": Way("Gibbs without the orbit move", "gibbs", {"orbit": False}),
+    "gibbs-anew": Way("Gibbs, rows drawn anew", "gibbs", {"overrelax": 0.0}),
     "gibbs-fixed": Way("Gibbs, QR contexts fixed", "gibbs", anchors="qr"),
     "gibbs-last": Way("Gibbs, last K contexts fixed", "gibbs", anchors="last"),
     "gibbs-random": Way("Gibbs, K random contexts fixed", "gibbs", anchors="random"),
