@@ -269,5 +269,5 @@ def test_a_row_cannot_be_as_far_beyond_its_mean_as_it_was(beyond):
 
 
 def test_rows_that_are_restarted_are_drawn_anew():
-    assert gibbs.Options(overrelax=0.5).relax == 0.5
-    assert gibbs.Options(overrelax=0.5, restart=True).relax == 0.0
+    assert gibbs.Options(overrelax=0.5).beyond == 0.5
+    assert gibbs.Options(overrelax=0.5, restart=True).beyond == 0.0

@@ -15,8 +15,9 @@ A row need not be drawn anew: with m = :math:`Q^{-1} b`, e of N(0, :math:`Q^{-1}
 .. math:: x' = m - r (x - m) + \sqrt{1 - r^2}\, e
 
 leaves the same Gaussian as it is, and goes through to the other side of its mean instead of wandering about
-(overrelaxation; Adler 1981, Neal 1995). It costs nothing: the sum of the first and the last part is a draw with
-(1 + r) b for b and the smaller noise.
+(overrelaxation; Adler 1981, Neal 1995). It costs nothing: x' + r x is a draw with (1 + r) b for b and less noise.
+It helps where the data hold a row, so r is in proportion to their share of the trace of Q, which the row itself
+has no part in.
 """
 
 import math
@@ -162,28 +163,38 @@ def add_pairs(
 
 
 @compiled
+def share_of(seen: float, known: float) -> float:
+    """Return the data's share of what holds a row; either may be zero but for rounding."""
+    return seen / (seen + max(known, 0.0)) if seen > 0.0 else 0.0
+
+
+@compiled
 def draw_many(
-    row: int, step: int, side: RowSide, relax: float, key: Key, work: Work, gram: Float64, x: Float32
+    row: int, step: int, side: RowSide, overrelax: float, key: Key, work: Work, gram: Float64, x: Float32
 ) -> bool:
     """Draw a row from N(Q^-1 b, Q^-1) given the data's share of both in ``gram``; False if that breaks down.
 
-    With Q = U^T U the draw is U^-1 (U^-T b + noise), or, with (1 + r) b and less noise, beyond the mean.
+    With Q = U^T U a draw anew is U^-1 (U^-T b + noise).
     """
     dim = work.dim
+    seen, known = 0.0, 0.0
     for k in range(dim):
+        seen += gram[k, k]
+        known += side.precision[row, k]
         gram[k, k] += side.precision[row, k]
         gram[k, dim] += side.shift[row, k]
     if not factor(gram, dim):
         return False
+    beyond = share_of(seen, known) * overrelax
+    less = math.sqrt(1.0 - beyond * beyond)
     noise = work.noise[:dim]
     fill_normals(key, row, NORMALS + step * NORMALS_STEP, noise)
-    less = noise_left(relax)
     for k in range(dim):
-        noise[k] = less * noise[k] + (1.0 + relax) * gram[k, dim]
+        noise[k] = less * noise[k] + (1.0 + beyond) * gram[k, dim]
     solve_factor(gram, dim, noise, work.x)
     finite = True
     for k in range(dim):
-        x[k] = work.x[k] - relax * x[k]
+        x[k] = work.x[k] - beyond * x[k]
         finite &= math.isfinite(work.x[k])
     return finite
 
@@ -196,7 +207,6 @@ def _draw_few(
     index: int,
     step: int,
     side: RowSide,
-    relax: float,
     x: Float32,
     other: Float32,
     key: Key,
@@ -208,9 +218,8 @@ def _draw_few(
     With :math:`S = \Omega^{1/2} A` (m, K), :math:`y = \Omega^{-1/2} \kappa`,
     :math:`u \sim N(\mu, \Lambda^{-1})` and :math:`\delta \sim N(0, I)`: solve
     :math:`(I + S \Lambda^{-1} S^\top) w = y - S u - \delta`; the draw is :math:`u + \Lambda^{-1} S^\top w`.
-    It is linear in the means :math:`\mu`, y and in the noise, so that a draw beyond the mean is had by their scales.
     """
-    dim, less = work.dim, noise_left(relax)
+    dim = work.dim
     width = padded_count(count)
     scaled = work.few[: dim * width].reshape(dim, width)  # Lambda^-1/2 S^T
     system = work.gram.ravel()[: width * padded_count(count + 1)].reshape(width, padded_count(count + 1))
@@ -218,8 +227,7 @@ def _draw_few(
     fill_normals(key, row, NORMALS + step * NORMALS_STEP, noise)
     for k in range(dim):
         spread[k] = 1.0 / math.sqrt(side.precision[row, k])
-        mean = (1.0 + relax) * side.shift[row, k] / side.precision[row, k]
-        noise[k] = mean + less * noise[k] * spread[k]  # u
+        noise[k] = side.shift[row, k] / side.precision[row, k] + noise[k] * spread[k]  # u
         line[0, k] = noise[k]
     scaled[:] = 0.0
     system[:] = 0.0
@@ -227,9 +235,8 @@ def _draw_few(
         size = min(len(work.panel), count - start)
         fill_panel(row, first + start, size, index + start, side, x, other, key, tables, work)
         for p in range(size):
-            explained = dot_rows(work.panel, p, line, 0) + less * noise[dim + start + p]
-            seen = (1.0 + relax) * side.kappa[first + start + p] / work.omega[p]
-            system[start + p, count] = seen - explained
+            explained = dot_rows(work.panel, p, line, 0) + noise[dim + start + p]
+            system[start + p, count] = side.kappa[first + start + p] / work.omega[p] - explained
             for k in range(dim):
                 scaled[k, start + p] = work.panel[p, k] * spread[k]
     add_gram(scaled, dim, count, system)
@@ -245,27 +252,20 @@ def _draw_few(
     finite = True
     for k in range(dim):
         value = noise[k] + dot_rows(scaled, k, line, 0) / math.sqrt(side.precision[row, k])
-        x[k] = value - relax * x[k]
+        x[k] = value
         finite &= math.isfinite(value)
     return finite
 
 
 @compiled
-def _draw_prior(row: int, step: int, side: RowSide, relax: float, key: Key, work: Work, x: Float32) -> bool:
+def _draw_prior(row: int, step: int, side: RowSide, key: Key, work: Work, x: Float32) -> bool:
     """Draw a row without data from its prior."""
-    noise, less = work.noise[: work.dim], noise_left(relax)
+    noise = work.noise[: work.dim]
     fill_normals(key, row, NORMALS + step * NORMALS_STEP, noise)
     for k in range(work.dim):
         precision = side.precision[row, k]
-        mean = side.shift[row, k] / precision
-        x[k] = mean - relax * (x[k] - mean) + less * noise[k] / math.sqrt(precision)
+        x[k] = side.shift[row, k] / precision + noise[k] / math.sqrt(precision)
     return True
-
-
-@compiled
-def noise_left(relax: float) -> float:
-    """Return the share of the noise that keeps a draw beyond the mean as wide as one anew."""
-    return math.sqrt(1.0 - relax * relax)
 
 
 @compiled
@@ -293,7 +293,7 @@ def redraw_rows(
     other: Float32,
     inner_steps: int,
     restart: bool,
-    relax: float,
+    overrelax: float,
     key: Key,
     tables: Tables,
     work: Work,
@@ -314,13 +314,13 @@ def redraw_rows(
         for step in range(inner_steps):
             index = step * count
             if count == 0:
-                fine = _draw_prior(row, step, side, relax, key, work, x)
+                fine = _draw_prior(row, step, side, key, work, x)
             elif count < work.dim:
-                fine = _draw_few(row, start, count, index, step, side, relax, x, other, key, tables, work)
+                fine = _draw_few(row, start, count, index, step, side, x, other, key, tables, work)
             else:
                 work.gram[:] = 0.0
                 add_pairs(row, start, stop, index, side, x, other, key, tables, work, work.gram)
-                fine = draw_many(row, step, side, relax, key, work, work.gram, x)
+                fine = draw_many(row, step, side, overrelax, key, work, work.gram, x)
             if not fine:
                 return row
     return -1

@@ -9,7 +9,9 @@ Polya-Gamma variables, and their precision has a block Cholesky factor without f
 
 and going down each row is drawn given its parent p: :math:`x_w \sim N(\tilde Q_w^{-1} (\tilde b_w - c_w x_p),
 \tilde Q_w^{-1})`. On a walk this is forward filtering and backward sampling (Carter & Kohn 1994; Frühwirth-Schnatter
-1994). Row by row, neighbours that hold each other tightly would only creep.
+1994). Row by row, neighbours that hold each other tightly would only creep. As a single row (rows.py) a tree goes
+beyond its mean by the data's share of what holds it: not of what its rows hold each other by, which cancels in the
+sum of all blocks of its precision.
 """
 
 import math
@@ -23,7 +25,7 @@ from bayesvec.kernels.coupling import Coupling
 from bayesvec.kernels.dense import factor, solve_factor
 from bayesvec.kernels.polyagamma_tables import Tables
 from bayesvec.kernels.rng import Key, fill_normals
-from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, RowSide, Work, add_pairs, fill_panel, noise_left
+from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, RowSide, Work, add_pairs, fill_panel, share_of
 from bayesvec.kernels.vector import (
     mixed_tile_1,
     mixed_tile_2,
@@ -164,6 +166,15 @@ def _gather(
 
 
 @compiled
+def trace(matrix: Float64, dim: int) -> float:
+    """Return the trace of the K x K part."""
+    total = 0.0
+    for k in range(dim):
+        total += matrix[k, k]
+    return total
+
+
+@compiled
 def fill_message(weight: float, dim: int, upper: Float64, message: Float64) -> None:
     r"""Fill the lower triangle of ``message`` with :math:`V = c U^{-\top}`, and its column K with that of U.
 
@@ -215,7 +226,7 @@ def _draw_down(
     row: int,
     step: int,
     weight: float,
-    relax: float,
+    beyond: float,
     dim: int,
     upper: Float64,
     above: Float64,
@@ -224,7 +235,7 @@ def _draw_down(
     x: Float64,
 ) -> bool:
     """Draw a row given its parent's ``above`` from its factor: U^-1 (U^-T (b - c x_p) + noise)."""
-    noise, right, less = scratch.noise, scratch.right, noise_left(relax)
+    noise, right, less = scratch.noise, scratch.right, math.sqrt(1.0 - beyond * beyond)
     fill_normals(key, row, NORMALS + step * NORMALS_STEP, noise)
     for k in range(dim):
         right[k] = weight * above[k]
@@ -234,7 +245,7 @@ def _draw_down(
         for k in range(len(rest)):
             rest[k] -= line[k] * value
     for k in range(dim):
-        noise[k] = less * noise[k] + (1.0 + relax) * upper[k, dim] - right[k]
+        noise[k] = less * noise[k] + (1.0 + beyond) * upper[k, dim] - right[k]
     solve_factor(upper, dim, noise, x)
     finite = True
     for k in range(dim):
@@ -252,7 +263,7 @@ def redraw_trees(
     rows: Float32,
     other: Float32,
     inner_steps: int,
-    relax: float,
+    overrelax: float,
     key: Key,
     tables: Tables,
     work: Work,
@@ -265,14 +276,21 @@ def redraw_trees(
         nodes = trees.indptr[tree + 1] - start
         for step in range(inner_steps):
             matrix[:nodes] = 0.0
+            seen, known = 0.0, 0.0  # by the data, by the prior of the tree as a whole
             for node in range(nodes):
                 row, parent = trees.row[start + node], trees.parent[start + node]
+                before = trace(matrix[node], dim)  # less what its children have taken
                 _gather(row, step, side, rows[row], other, key, tables, work, scratch, matrix[node])
+                own = side.precision[row, :dim].sum()
+                seen += trace(matrix[node], dim) - before - own
+                known += own
                 if not factor(matrix[node], dim):
                     return int(row)
                 if parent >= 0:
                     weight = coupling.weight[trees.entry[start + node]]
+                    known += 2.0 * dim * weight
                     _pass_up(weight, dim, matrix[node], scratch.message, matrix[parent])
+            beyond = share_of(seen, known) * overrelax
             for node in range(nodes - 1, -1, -1):
                 row, parent = trees.row[start + node], trees.parent[start + node]
                 weight, above = 0.0, scratch.x[node]
@@ -281,8 +299,8 @@ def redraw_trees(
                 else:
                     above[:] = 0.0
                 x = scratch.x[node]
-                if not _draw_down(row, step, weight, relax, dim, matrix[node], above, key, scratch, x):
+                if not _draw_down(row, step, weight, beyond, dim, matrix[node], above, key, scratch, x):
                     return int(row)
                 for k in range(dim):
-                    rows[row, k] = x[k] - relax * rows[row, k]
+                    rows[row, k] = x[k] - beyond * rows[row, k]
     return -1

@@ -30,7 +30,7 @@ from bayesvec.samplers.halves import Colour, Half
 
 Float32 = npt.NDArray[np.float32]
 
-OVERRELAX = 0.7  # measured: benchmarks/overrelax.py
+OVERRELAX = 0.8  # measured: benchmarks/overrelax.py
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class Options:
         or ``auto``, which is always unless it would take more than a quarter of a sweep's time, and then in some
         sweeps.
     overrelax : float
-        How far beyond the mean of its conditional a row goes, from 0 (drawn anew) to below 1. Directions that
-        are known to a sweep but not to a row alone are then crossed in fewer sweeps; what is even around the mean,
-        such as the log posterior, takes a few more. Without effect if rows are restarted.
+        How far beyond the mean of its conditional a row goes that the data alone hold, from 0 (drawn anew) to
+        below 1; others less far. What words and contexts can only do together then takes fewer sweeps; what is even
+        around the means, such as the log posterior, takes a few more. Without effect if rows are restarted.
     """
 
     inner_steps: int = 1
@@ -72,7 +72,7 @@ class Options:
             )
 
     @property
-    def relax(self) -> float:
+    def beyond(self) -> float:
         """What the kernels take for ``overrelax``."""
         return 0.0 if self.restart else float(self.overrelax)
 
@@ -148,7 +148,7 @@ def _redraw_colour(
             other,
             options.inner_steps,
             options.restart,
-            options.relax,
+            options.beyond,
             key,
             tables,
             works[thread],
@@ -169,14 +169,14 @@ def _redraw_forest(half: Half, rows: Float32, other: Float32, drawing: Drawing) 
     forest, coupling, side = half.forest, half.coupling, half.side
     assert forest is not None
     assert coupling is not None
-    trees, steps, relax = forest.trees, options.inner_steps, options.relax
+    trees, steps, beyond = forest.trees, options.inner_steps, options.beyond
     scratches = [make_tree_work(work.dim, forest.largest) for work in works]
     broken: list[int] = []
 
     def work(first: int, last: int, thread: int) -> None:
         own, scratch = works[thread], scratches[thread]
         row = redraw_trees(
-            first, last, trees, coupling, side, rows, other, steps, relax, key, tables, own, scratch
+            first, last, trees, coupling, side, rows, other, steps, beyond, key, tables, own, scratch
         )
         if row >= 0:
             broken.append(row)
@@ -204,6 +204,6 @@ def _redraw_huge(side: RowSide, row: int, x: Float32, other: Float32, drawing: D
                 add_pairs(row, start, stop, index, side, x, other, key, tables, works[thread], gram)
 
         threads.run(work, threads.chunks(np.ones(len(starts))))
-        if not draw_many(row, step, side, options.relax, key, works[0], grams.sum(axis=0), x):
+        if not draw_many(row, step, side, options.beyond, key, works[0], grams.sum(axis=0), x):
             return False
     return True
