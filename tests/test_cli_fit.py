@@ -157,7 +157,7 @@ def test_all_settings_reach_the_run(counts, command):
         "init": "random",
         "store": "rho",
         "seed": 9,
-        "options": {"inner_steps": 2, "restart": True, "orbit": False, "joint": "auto", "overrelax": 0.8},
+        "options": {"inner_steps": 2, "restart": True, "orbit": False, "joint": "auto", "overrelax": 0.7},
     }
     assert {name: settings[name] for name in expected} == expected
 
@@ -321,7 +321,7 @@ def test_gibbs_options_have_two_spellings(counts, command):
         "restart": False,
         "orbit": False,
         "joint": "auto",
-        "overrelax": 0.8,
+        "overrelax": 0.7,
     }
 
 

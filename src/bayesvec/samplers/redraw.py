@@ -30,7 +30,7 @@ from bayesvec.samplers.halves import Colour, Half
 
 Float32 = npt.NDArray[np.float32]
 
-OVERRELAX = 0.8  # measured: benchmarks/overrelax.py
+OVERRELAX = 0.7  # measured: benchmarks/overrelax.py
 
 
 @dataclass(frozen=True)
