@@ -1,6 +1,6 @@
 """What it gains to draw rows beyond the mean of their conditional: ESS of a thousand sweeps, by how far.
 
-Two chains from the truth, or from the MAP of House speeches (where these are). Cosines of
+Two chains from the truth, or from the MAP of House speeches (if they are on this machine). Cosines of
 random pairs, lengths of vectors and the log posterior: the median, the worst of twenty and the worst, each the
 smaller of bulk and tail ESS. A sweep takes the same time whatever the value.
 

@@ -615,9 +615,9 @@ def test_congress_slices_table_has_cosines_and_words():
     assert f"| climate, crisis {line}" in text
     assert "Learned: rho drift precision 30.0 (28.0 to 32.0, R-hat 1.01, ESS 99)." in text
     assert "differ most between D and R along the mean" in text
-    assert "climate (0.97). Claims at a probability of 0.95: 1, of which 0.0 are" in text
+    assert "climate (0.97). Claims at a probability of 0.95, of stopwords too: 1, of which 0.0 are" in text
     assert "By the whole distance between D and R" in text
-    assert "climate (0.40). Claims at a probability of 0.95: 0" in text
+    assert "climate (0.40). Claims at a probability of 0.95, of stopwords too: 0" in text
     only_party = made_up(experiment, sliced_values, skip=lambda cell: cell.settings["slices"] == "year")
     assert experiment.figures(only_party) == {}
 

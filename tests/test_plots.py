@@ -557,6 +557,31 @@ def test_trajectories_over_groups_have_their_names_below():
     np.testing.assert_allclose(ends, [each.interval(0.9) for each in path.estimates])
 
 
+def test_groups_with_numbers_for_names_are_groups():
+    names = ["a@1990", "b@1990", "a@2000", "b@2000", "c@other"]
+    draws = FakeDraws(np.random.default_rng(8).normal(size=(2, 60, 5, 3)), words=names)
+    draws.groups = ("1990", "1990", "2000", "2000", "other")
+    paths = [Posterior(draws).trajectory(term) for term in ("cosine(a, b)", "norm(a)")]
+    ax = drawn(plots.plot_trajectory(paths, level=0.01))  # so narrow that a mean may lie outside
+    low, high = ax.get_xlim()
+    drawn_at = np.concatenate([line.get_xdata() for line in ax.lines])
+    np.testing.assert_allclose(drawn_at, [-0.125, 0.875, 0.125, 1.125])  # side by side
+    assert low < drawn_at.min()
+    assert high > drawn_at.max()
+
+
+def test_slices_stand_in_the_order_of_the_run():
+    parts = ("early", "middle", "late")
+    names = ["a@early", "b@early", "c@early", "a@middle", "c@middle", "a@late", "b@late", "c@late"]
+    draws = FakeDraws(np.random.default_rng(8).normal(size=(2, 60, 8, 3)), words=names)
+    draws.groups = tuple(name.split("@")[1] for name in names)
+    draws.manifest["settings"]["prior_recipe"] = {"kind": "dynamic", "slices": list(parts)}
+    paths = [Posterior(draws).trajectory(term) for term in ("cosine(a, b)", "cosine(a, c)")]
+    ax = drawn(plots.plot_trajectory(paths))
+    assert [line.get_xdata().tolist() for line in ax.lines] == [[0, 2], [0, 1, 2]]
+    assert [text.get_text() for text in ax.get_xticklabels()] == list(parts)
+
+
 def test_parts_of_a_dynamic_prior_are_joined():
     parts = ("early", "middle", "late")
     names = [f"{word}@{part}" for part in parts for word in "ab"]

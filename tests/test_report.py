@@ -423,6 +423,38 @@ def test_a_run_over_groups_tells_of_words_and_of_how_they_differ(over_parties, t
     assert json.loads(json.dumps(content.to_dict(), allow_nan=False))["drift"]["first"] == "D"
 
 
+def test_one_word_of_a_run_over_groups(over_parties, tmp_path):
+    content = write_report(over_parties, tmp_path / "page.html", words=["a"])
+    assert (content.trajectories, content.drift.first, content.cosines) == ([], "D", [])
+    assert content.missing["uncertain"] == "shared vectors have no samples of their own"
+
+
+def test_words_that_no_group_has_both_of(tmp_path):
+    from bayesvec import priors
+
+    rows = ["a@D", "c@D", "b@R", "c@R"]
+    word, context = np.divmod(np.arange(12), 3)
+    counts = from_pairs(
+        word,
+        context,
+        n_pos=np.arange(12) % 5 + 1,
+        n_neg=np.arange(12) % 3 + 1,
+        words=rows,
+        contexts=list("abc"),
+        groups=["D", "D", "R", "R"],
+    )
+    post = fake_fit(tmp_path / "run", counts, draws=30, prior=priors.grouped(counts))
+    content = write_report(post, tmp_path / "page.html", words=["a", "b"])
+    assert (content.trajectories, content.drift.table["word"]) == ([], ["c"])
+    assert len(content.cosines) == 1  # of the shared vectors
+
+
+def test_an_axis_of_rows(over_parties):
+    content = gather(over_parties, words=["a@D"], axis=[("b@D", "c@R")])
+    assert (content.at, len(content.positions)) == (None, 1)
+    assert gather(over_parties, words=["a"], axis=[("b", "c")]).at == "shared"
+
+
 def test_a_slice_or_rows_can_be_asked_for(over_parties, bayesvec, tmp_path):
     run, out = over_parties.path, tmp_path / "page.html"
     assert bayesvec("report", run, "--words", "a,b", "--at", "D", "--out", out, "--quiet")[0] == 0

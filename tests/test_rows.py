@@ -7,7 +7,7 @@ from bayesvec.counts import Side
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma import fill_polyagamma
 from bayesvec.kernels.polyagamma_tables import load_tables
-from bayesvec.kernels.rows import SEGMENT, log_posterior_rows, make_side, make_work, redraw_rows
+from bayesvec.kernels.rows import SEGMENT, log_posterior_rows, make_side, make_work, redraw_rows, share_of
 from bayesvec.kernels.vector import padded
 from bayesvec.priors import RowPrior
 from evidence import agrees, moments
@@ -235,6 +235,21 @@ def test_a_row_without_data_is_drawn_from_its_prior():
     expected = np.concatenate([mean, second[np.triu_indices(3)]])
     assert agrees(moments(draws), expected)
     assert not agrees(moments(draws * 1.03), expected)
+
+
+@pytest.mark.parametrize(
+    ("seen", "known", "share"),
+    [
+        (3.0, 1.0, 0.75),
+        (0.0, 1.0, 0.0),
+        (-1e-9, 1.0, 0.0),
+        (2.0, -1e-9, 1.0),
+        (0.0, 0.0, 0.0),
+        (np.nan, 1.0, 0.0),
+    ],
+)
+def test_a_share_is_one_whatever_rounding_does(seen, known, share):
+    assert share_of(seen, known) == share
 
 
 def test_fixed_rows_stay_and_huge_rows_are_left():

@@ -358,7 +358,9 @@ class Posterior:
         The vectors of the two slices share their contexts and so can be compared: by 1 - cosine, which tells
         most of words with short vectors (function words have those), by their distance, or by how far apart they
         are in the direction of their mean difference. With many axes and little text the first two are mostly
-        noise, of which each axis has a share; the third leaves out what is in the other directions. Every word
+        noise, of which each axis has a share; the third leaves out what is in the other directions (the mean is
+        that of the draws themselves, so with few effective draws a change looks a little larger: by K / ESS of its
+        variance). Every word
         differs a little in every draw; so the probability is that of being among the ``share`` of words that
         differ most in a draw.
 

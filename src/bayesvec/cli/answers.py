@@ -17,9 +17,6 @@ RUN = typer.Argument(..., metavar="RUN", help="The folder of a run.")
 WORD = typer.Argument(..., metavar="WORD", help="A word.")
 AT = typer.Option(None, "--at", metavar="SLICE", help="The group or year whose words are meant.")
 LEVEL = typer.Option(0.9, help="Probability of the intervals.")
-BY = typer.Option(
-    "cosine", help="How a word's change is measured: cosine, distance, or direction (along its mean change)."
-)
 JSON = typer.Option(False, "--json", help="Print the answer as JSON.")
 FILE = typer.Option(
     None,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bayesvec.cli.answers import BY, JSON, LEVEL, RUN, print_answer, print_json, told_with
+from bayesvec.cli.answers import JSON, LEVEL, RUN, print_answer, print_json, told_with
 from bayesvec.cli.app import app
 
 if TYPE_CHECKING:
@@ -25,7 +25,10 @@ def drift(
     ),
     last: str | None = typer.Option(None, "--to", metavar="SLICE", help="Slice to end at (default: last)."),
     n: int | None = typer.Option(None, "-n", help="How many words (default: 20, or all if there are fewer)."),
-    by: str = BY,
+    by: str = typer.Option(
+        "cosine",
+        help="How a word's change is measured: cosine, distance, or direction (along its mean change).",
+    ),
     share: float = typer.Option(0.1, help="Share of the words that counts as changed."),
     threshold: float = typer.Option(0.95, help="Probability from which a change is claimed."),
     level: float = LEVEL,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from bayesvec.cli.answers import AT, BY, LEVEL, RUN
+from bayesvec.cli.answers import AT, LEVEL, RUN
 from bayesvec.cli.app import app
 from bayesvec.cli.pictures import KINDS, Kind, Request
 from bayesvec.errors import OptionError
@@ -28,7 +28,7 @@ def plot(
     n: int = typer.Option(10, "-n", help="How many neighbours, or uncertain words to name."),
     at: str | None = AT,
     between: str = typer.Option("", metavar="SLICE,SLICE", help="Of contrast and drift: two slices."),
-    by: str = BY,
+    by: str = typer.Option("cosine", help="Of drift: cosine, distance or direction."),
     level: float = LEVEL,
     title: str = typer.Option("", help="A title above the picture."),
 ) -> None:

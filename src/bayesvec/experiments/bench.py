@@ -114,7 +114,7 @@ def run_cell(
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(time.perf_counter() - began, 3),
         "processor_seconds": round(time.process_time() - worked, 3),  # of all threads
-        "continued": continued,  # after a stop, and the time is that of the last part alone
+        "continued": continued,  # after a stop; the time is that of the last part
         "values": tidy(values),
     }
     files.write_json(path, record)

@@ -209,7 +209,7 @@ def _words(said: str, changes: Mapping[str, Any]) -> str:
     words = ", ".join(f"{row['word']} ({row['probability']:.2f})" for row in changes["words"])
     return (
         f"{said.format(*changes['between'])}, with the probability of being among the tenth of all words that do: "
-        f"{words}. Claims at a probability of 0.95: {changes['claimed']}, of which "
+        f"{words}. Claims at a probability of 0.95, of stopwords too: {changes['claimed']}, of which "
         f"{changes['expected_false']:.1f} are expected to be false."
     )
 

@@ -17,7 +17,7 @@ A row need not be drawn anew: with m = :math:`Q^{-1} b`, e of N(0, :math:`Q^{-1}
 leaves the same Gaussian as it is, and goes through to the other side of its mean instead of wandering about
 (overrelaxation; Adler 1981, Neal 1995). It costs nothing: x' + r x is a draw with (1 + r) b for b and less noise.
 It helps where the data hold a row, so r is in proportion to their share of the trace of Q, which the row itself
-has no part in.
+has no part in; rows of fewer pairs than axes, or none, are drawn anew.
 """
 
 import math

@@ -234,7 +234,10 @@ def _draw_down(
     scratch: TreeWork,
     x: Float64,
 ) -> bool:
-    """Draw a row given its parent's ``above`` from its factor: U^-1 (U^-T (b - c x_p) + noise)."""
+    """Draw a row given its parent's ``above`` from its factor: U^-1 (U^-T (b - c x_p) + noise).
+
+    To go beyond the mean, what is drawn, here and of the parent, is x' + r x, with (1 + r) b and less noise.
+    """
     noise, right, less = scratch.noise, scratch.right, math.sqrt(1.0 - beyond * beyond)
     fill_normals(key, row, NORMALS + step * NORMALS_STEP, noise)
     for k in range(dim):

@@ -37,9 +37,10 @@ def plot_trajectory(
     if not every:
         raise OptionError("there are no trajectories to draw; give at least one")
     ax = new_axes(ax)
-    order = _slices(every)
-    places = _places(order)
     ordered = all(path.ordered for path in every)
+    order = _slices(every)
+    in_time = ordered and _is_time(order)
+    places = {name: float(name) if in_time else float(place) for place, name in enumerate(order)}
     for number, path in enumerate(every):
         at = np.array([places[name] for name in path.slices])
         low, high = np.array([estimate.interval(level) for estimate in path.estimates]).T
@@ -51,8 +52,9 @@ def plot_trajectory(
             ax.plot(at, mean, linestyle=pick(DASHES, number), **style)
         else:  # side by side, so that bars do not hide each other
             beside = at + SPREAD * ((number + 0.5) / len(every) - 0.5)
-            ax.errorbar(beside, mean, (mean - low, high - mean), linestyle="none", **style)
-    if not _is_time(order):
+            ax.vlines(beside, low, high, color=colour)
+            ax.plot(beside, mean, linestyle="none", **style)
+    if not in_time:
         ax.set_xticks(
             [places[name] for name in order], [safe(name) for name in order], fontfamily=fonts_for(order)
         )
@@ -98,16 +100,9 @@ def plot_drift(drift: "Drift", *, ax: "Axes | None" = None, level: float = LEVEL
 
 
 def _slices(trajectories: "Sequence[Trajectory]") -> list[str]:
-    """Return the slices of all trajectories, in order: those of the first, then what others have besides."""
-    named = dict.fromkeys(name for path in trajectories for name in path.slices)
-    return sorted(named, key=float) if _is_time(list(named)) else list(named)
-
-
-def _places(slices: Sequence[str]) -> dict[str, float]:
-    """Return where slices stand: numbers, such as years, at their value, others side by side."""
-    if _is_time(slices):
-        return {name: float(name) for name in slices}
-    return {name: float(number) for number, name in enumerate(slices)}
+    """Return the slices in which any of the trajectories is known, in the run's order."""
+    known = {name for path in trajectories for name in path.slices}
+    return [name for name in trajectories[0].every_slice if name in known]
 
 
 def _is_time(slices: Sequence[str]) -> bool:

@@ -49,13 +49,16 @@ class Trajectory:
         Slices in which one of its words does not occur.
     ordered : bool
         Whether the slices follow one another, as years do and parties do not.
+    every_slice : tuple of str
+        All slices of the run, in order.
     """
 
     label: str
     slices: tuple[str, ...]
     estimates: tuple[Estimate, ...]
-    missing: tuple[str, ...] = ()
-    ordered: bool = True
+    missing: tuple[str, ...]
+    ordered: bool
+    every_slice: tuple[str, ...]
 
     def difference(self, first: str | None = None, last: str | None = None) -> Estimate:
         """Return the value at ``last`` minus that at ``first``: of the last and the first slice by default."""
@@ -74,7 +77,12 @@ class Trajectory:
             {"slice": name, **estimate.to_dict(level)}
             for name, estimate in zip(self.slices, self.estimates, strict=True)
         ]
-        return {"label": self.label, "missing": list(self.missing), "values": values}
+        return {
+            "label": self.label,
+            "ordered": self.ordered,
+            "missing": list(self.missing),
+            "values": values,
+        }
 
 
 class Change(NamedTuple):
@@ -199,7 +207,7 @@ def trajectory(posterior: "Posterior", term: str) -> Trajectory:
     if not known:
         evaluate(posterior, term, at=slices[0])  # raises, with the closest words
     ordered = bool(slices_in_time(posterior.draws)) or all(map(_is_number, slices))
-    return Trajectory(term.strip(), tuple(known), tuple(values), tuple(missing), ordered)
+    return Trajectory(term.strip(), tuple(known), tuple(values), tuple(missing), ordered, slices)
 
 
 def slice_ends(posterior: "Posterior", first: str | None, last: str | None) -> tuple[str, str]:
@@ -228,7 +236,7 @@ def drift(
     """Return the words that changed most; see `Posterior.drift`."""
     tails(level)
     if by not in CHANGES:
-        raise OptionError(f"by is {by!r}; it must be {', '.join(CHANGES)}")
+        raise OptionError(f"by is {by!r}; it must be cosine, distance or direction")
     for name, value in (("share", share), ("threshold", threshold)):
         if not 0.0 < value < 1.0:
             raise OptionError(f"{name} is {value:g}; it must lie between 0 and 1, such as 0.1")

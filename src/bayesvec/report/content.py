@@ -1,5 +1,6 @@
 """What a report tells, gathered from a run: the page and the JSON are made of the same figures."""
 
+import contextlib
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from bayesvec.check import Check, quantities
 from bayesvec.convergence import FEWEST_DRAWS, ess_bulk
 from bayesvec.counts_store import open_counts
-from bayesvec.errors import BayesvecError, NumericalError, OptionError, RunError
+from bayesvec.errors import BayesvecError, NumericalError, OptionError, RunError, UnknownWordError
 from bayesvec.estimate import LEVEL, Estimate, Table, tails
 from bayesvec.questions.slices import Drift, Trajectory, shared_name
 from bayesvec.questions.terms import label
@@ -181,7 +182,7 @@ def gather(
     """
     tails(level)
     draws = posterior.draws
-    at = _slice(posterior, words, at)
+    at = _slice(posterior, [*(words or ()), *itertools.chain(*(axis or ()))], at)
     chosen = _chosen(posterior, words, at)
     if n < 1:
         raise OptionError(f"n is {n}; it must be 1 or more")
@@ -217,13 +218,13 @@ def gather(
     )
 
 
-def _slice(posterior: "Posterior", words: Sequence[str] | None, at: str | None) -> str | None:
-    """Return the slice that is told of; see `gather`."""
+def _slice(posterior: "Posterior", named: Sequence[str], at: str | None) -> str | None:
+    """Return the slice that is told of, given all words that are named; see `gather`."""
     if at is not None:
         posterior.slice_rows(at)  # raises if there is none
         return at
     slices = posterior.slices
-    if not slices or (words is not None and set(words) <= set(posterior.words)):
+    if not slices or (named and set(named) <= set(posterior.words)):
         return None
     shared = shared_name(posterior.draws)
     return shared if shared in slices else slices[-1]
@@ -267,36 +268,46 @@ def _ask(
         answers["positions"] = posterior.projection(words, axis, at=at)
     most = len(_rows(posterior, at))
     n = min(n, most - 1)
+    pairs = list(itertools.combinations(words, 2))
     try:
         answers["neighbors"] = {}
         for word in words if n else ():
             answers["neighbors"][word] = posterior.neighbors(word, n, at=at, level=level)
             advance(1, word)
-        if len(words) > 1:
-            pairs = list(itertools.combinations(words, 2))
-            cosines = posterior.similarities(pairs, at=at)
-            order = sorted(range(len(pairs)), key=lambda i: -cosines[i].mean)
-            answers["cosines"] = [cosines[i] for i in order]
-            if at is not None:
-                answers |= _over_slices(posterior, [pairs[i] for i in order], level)
+        cosines = posterior.similarities(pairs, at=at) if pairs else []
+        order = sorted(range(len(pairs)), key=lambda i: -cosines[i].mean)
+        answers["cosines"] = [cosines[i] for i in order]
+        pairs = [pairs[i] for i in order]
     except NumericalError as error:
         missing["words"] = str(error)
-    if posterior.draws.num_chains * posterior.draws.num_draws == 1:
+    if at is not None:
+        try:
+            answers |= _over_slices(posterior, pairs, level)
+        except BayesvecError as error:  # slices that have no words in common
+            missing["slices"] = str(error)
+    if posterior.is_point:
         missing["uncertain"] = "one point has no spread"
-        return
-    try:
-        answers["uncertain"] = posterior.uncertainty(n=min(10, most), at=at)
-    except BayesvecError as error:  # draws that are turned against each other have none
-        missing["uncertain"] = str(error)
+    elif at == shared_name(posterior.draws):
+        missing["uncertain"] = "shared vectors have no samples of their own"
+    else:
+        try:
+            answers["uncertain"] = posterior.uncertainty(n=min(10, most), at=at)
+        except BayesvecError as error:  # draws that are turned against each other have none
+            missing["uncertain"] = str(error)
 
 
 def _over_slices(posterior: "Posterior", pairs: list[tuple[str, str]], level: float) -> dict[str, Any]:
     """Return the first cosines in every slice, and the words that differ most between the first and the last."""
     if sum(name != shared_name(posterior.draws) for name in posterior.slices) < 2:
         return {}
+    paths: list[Trajectory] = []
+    for pair in pairs:
+        if len(paths) < _MOST_TRAJECTORIES:
+            with contextlib.suppress(UnknownWordError):  # two words that no slice has both of
+                paths.append(posterior.trajectory(label("cosine", pair)))
     turned = posterior.draws.manifest["settings"]["identify"] == "none"
     return {
-        "trajectories": [posterior.trajectory(label("cosine", pair)) for pair in pairs[:_MOST_TRAJECTORIES]],
+        "trajectories": paths,
         "drift": posterior.drift(by="distance" if turned else "direction", level=level),
     }
 

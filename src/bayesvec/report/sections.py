@@ -152,17 +152,20 @@ def _slices(content: Content) -> str:
     from bayesvec import plots
 
     if content.drift is None:
-        return ""
-    caption = "Cosines of the nearest of the words in each slice."
-    ax = plots.plot_trajectory(content.trajectories, level=content.level)
-    parts = [html.figure(inline_svg(ax, "slices", caption), caption)]
-    changes = [path.difference() for path in content.trajectories if len(path.slices) > 1]
-    names = [
-        f"{path.label}, {path.slices[-1]} - {path.slices[0]}"
-        for path in content.trajectories
-        if len(path.slices) > 1
-    ]
-    parts.append(_estimates(changes, content, "change", names))
+        return (
+            html.paragraphs([f"Not told: {content.missing['slices']}."])
+            if "slices" in content.missing
+            else ""
+        )
+    parts = []
+    if content.trajectories:
+        caption = "Cosines of the nearest of the words in each slice."
+        ax = plots.plot_trajectory(content.trajectories, level=content.level)
+        parts.append(html.figure(inline_svg(ax, "slices", caption), caption))
+    changed = [path for path in content.trajectories if len(path.slices) > 1]
+    if changed:
+        names = [f"{path.label}, {path.slices[-1]} - {path.slices[0]}" for path in changed]
+        parts.append(_estimates([path.difference() for path in changed], content, "change", names))
     drift = content.drift
     caption = f"Words that differ most between {drift.first} and {drift.last}: {drift.measure}."
     ax = plots.plot_drift(drift, level=content.level)

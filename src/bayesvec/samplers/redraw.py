@@ -51,8 +51,9 @@ class Options:
         sweeps.
     overrelax : float
         How far beyond the mean of its conditional a row goes that the data alone hold, from 0 (drawn anew) to
-        below 1; others less far. What words and contexts can only do together then takes fewer sweeps; what is even
-        around the means, such as the log posterior, takes a few more. Without effect if rows are restarted.
+        below 1; others less far, and those with fewer pairs than axes are drawn anew. What words and contexts can
+        only do together then takes fewer sweeps; what is even around the means, such as the log posterior, takes a
+        few more. Without effect if rows are restarted.
     """
 
     inner_steps: int = 1
