@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from bayesvec.exports import Exported
     from bayesvec.mode import MapEstimate
     from bayesvec.questions.analogies import Answer
+    from bayesvec.questions.drift import Drift
     from bayesvec.questions.gensim_habits import OddOne
     from bayesvec.questions.neighbors import Neighbor
-    from bayesvec.questions.slices import Drift, Trajectory
+    from bayesvec.questions.slices import Trajectory
     from bayesvec.questions.test_sets import Judged
     from bayesvec.questions.uncertainty import Uncertainty
     from bayesvec.samplers.laplace_covariance import RowsCovariance
@@ -358,11 +359,10 @@ class Posterior:
         The vectors of the two slices share their contexts and so can be compared: by 1 - cosine, which tells
         most of words with short vectors (function words have those), by their distance, or by how far apart they
         are in the direction of their mean difference. With many axes and little text the first two are mostly
-        noise, of which each axis has a share; the third leaves out what is in the other directions (the mean is
+        noise, of which each axis has a share; the third leaves out what is in the other directions. (Its mean is
         that of the draws themselves, so with few effective draws a change looks a little larger: by K / ESS of its
-        variance). Every word
-        differs a little in every draw; so the probability is that of being among the ``share`` of words that
-        differ most in a draw.
+        variance.) Every word differs a little in every draw; so the probability is that of being among the
+        ``share`` of words that differ most in a draw.
 
         Parameters
         ----------
@@ -380,7 +380,7 @@ class Posterior:
         level : float, optional
             Probability of the intervals.
         """
-        from bayesvec.questions.slices import drift
+        from bayesvec.questions.drift import drift
 
         return drift(self, first, last, n, by=by, share=share, threshold=threshold, level=level)
 

@@ -166,7 +166,7 @@ def _gather(
 
 
 @compiled
-def trace(matrix: Float64, dim: int) -> float:
+def _trace(matrix: Float64, dim: int) -> float:
     """Return the trace of the K x K part."""
     total = 0.0
     for k in range(dim):
@@ -282,10 +282,10 @@ def redraw_trees(
             seen, known = 0.0, 0.0  # by the data, by the prior of the tree as a whole
             for node in range(nodes):
                 row, parent = trees.row[start + node], trees.parent[start + node]
-                before = trace(matrix[node], dim)  # less what its children have taken
+                before = _trace(matrix[node], dim)  # less what its children have taken
                 _gather(row, step, side, rows[row], other, key, tables, work, scratch, matrix[node])
                 own = side.precision[row, :dim].sum()
-                seen += trace(matrix[node], dim) - before - own
+                seen += _trace(matrix[node], dim) - before - own
                 known += own
                 if not factor(matrix[node], dim):
                     return int(row)

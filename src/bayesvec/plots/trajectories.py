@@ -10,11 +10,13 @@ from bayesvec.estimate import LEVEL
 from bayesvec.plots.forests import draw_forest, forest_axes
 from bayesvec.plots.quantities import scale_of
 from bayesvec.plots.style import COLOURS, DASHES, MARKERS, fonts_for, legend_above, new_axes, pick, safe, tidy
+from bayesvec.questions.slices import are_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesvec.questions.slices import Drift, Trajectory
+    from bayesvec.questions.drift import Drift
+    from bayesvec.questions.slices import Trajectory
 
 SPREAD = 0.5  # of the quantities at one unordered slice, in steps from slice to slice
 
@@ -39,7 +41,7 @@ def plot_trajectory(
     ax = new_axes(ax)
     ordered = all(path.ordered for path in every)
     order = _slices(every)
-    in_time = ordered and _is_time(order)
+    in_time = ordered and are_numbers(order)
     places = {name: float(name) if in_time else float(place) for place, name in enumerate(order)}
     for number, path in enumerate(every):
         at = np.array([places[name] for name in path.slices])
@@ -103,10 +105,3 @@ def _slices(trajectories: "Sequence[Trajectory]") -> list[str]:
     """Return the slices in which any of the trajectories is known, in the run's order."""
     known = {name for path in trajectories for name in path.slices}
     return [name for name in trajectories[0].every_slice if name in known]
-
-
-def _is_time(slices: Sequence[str]) -> bool:
-    try:
-        return all(np.isfinite(float(name)) for name in slices)
-    except ValueError:
-        return False

@@ -332,12 +332,9 @@ def _spread(table: Float64, rows: int, dim: int, name: str) -> Float64:
     try:
         return np.broadcast_to(table, (rows, dim))
     except ValueError:
+        axes = table.shape[1]
+        hint = f"; fit with dim={axes} (--dim {axes})" if axes not in (1, dim) else ""
         raise OptionError(
             f"the prior {name} has shape {table.shape} for {rows} rows of {dim} axes; "
-            f"it must be one number or of shape ({rows}, 1), (1, {dim}) or ({rows}, {dim})"
-            + (
-                f"; fit with dim={table.shape[1]} (--dim {table.shape[1]})"
-                if table.shape[1] not in (1, dim)
-                else ""
-            )
+            f"it must be one number or of shape ({rows}, 1), (1, {dim}) or ({rows}, {dim}){hint}"
         ) from None

@@ -14,7 +14,8 @@ from bayesvec.convergence import FEWEST_DRAWS, ess_bulk
 from bayesvec.counts_store import open_counts
 from bayesvec.errors import BayesvecError, NumericalError, OptionError, RunError, UnknownWordError
 from bayesvec.estimate import LEVEL, Estimate, Table, tails
-from bayesvec.questions.slices import Drift, Trajectory, shared_name
+from bayesvec.questions.drift import Drift
+from bayesvec.questions.slices import Trajectory, shared_name
 from bayesvec.questions.terms import label
 from bayesvec.questions.uncertainty import Uncertainty, word_counts
 from bayesvec.report import commands, corpus, prose
@@ -233,7 +234,7 @@ def _slice(posterior: "Posterior", named: Sequence[str], at: str | None) -> str 
 def _chosen(posterior: "Posterior", words: Sequence[str] | None, at: str | None) -> list[str]:
     """Return the words to tell of; raise if one of those asked for is not there, or is there twice."""
     if words is None:
-        rows, seen = _rows(posterior, at), word_counts(posterior.draws)
+        rows, seen = rows_of(posterior, at), word_counts(posterior.draws)
         if not seen[rows].any():  # the shared vectors of groups have no samples of their own
             rows = np.arange(len(posterior.words))
         groups = posterior.draws.groups
@@ -246,7 +247,7 @@ def _chosen(posterior: "Posterior", words: Sequence[str] | None, at: str | None)
     return list(words)
 
 
-def _rows(posterior: "Posterior", at: str | None) -> npt.NDArray[np.int64]:
+def rows_of(posterior: "Posterior", at: str | None) -> npt.NDArray[np.int64]:
     """Return the rows that are told of: those of a slice, or all."""
     rows = posterior.slice_rows(at)
     return np.arange(len(posterior.words)) if rows is None else rows
@@ -266,7 +267,7 @@ def _ask(
     """Put the questions; a vector of zero, which has no cosines, leaves a part of the answers out."""
     if axis is not None:
         answers["positions"] = posterior.projection(words, axis, at=at)
-    most = len(_rows(posterior, at))
+    most = len(rows_of(posterior, at))
     n = min(n, most - 1)
     pairs = list(itertools.combinations(words, 2))
     try:

@@ -8,7 +8,7 @@ from bayesvec import __version__
 from bayesvec.estimate import Estimate, formatted
 from bayesvec.plots.style import new_axes
 from bayesvec.report import html, prose
-from bayesvec.report.content import Content
+from bayesvec.report.content import Content, rows_of
 from bayesvec.report.figures import inline_svg
 from bayesvec.runs.outcome import APPROXIMATION
 
@@ -218,9 +218,7 @@ def _uncertain(content: Content) -> str:
         [each.word, f"{each.seen:,}", f"{each.spread:.2f}", f"{each.usual:.2f}"] for each in content.uncertain
     ]
     caption = "Spread of every word's vector against how often it was seen."
-    inside = content.posterior.slice_rows(content.at)
-    number = len(content.posterior.words) if inside is None else len(inside)
-    every = content.posterior.uncertainty(n=number, at=content.at)
+    every = content.posterior.uncertainty(n=len(rows_of(content.posterior, content.at)), at=content.at)
     svg = inline_svg(plots.plot_uncertainty(every, named=len(content.uncertain)), "uncertain", caption)
     return f"{html.paragraphs([told])}\n{html.table(columns, rows)}\n{html.figure(svg, caption)}"
 
