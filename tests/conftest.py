@@ -1,10 +1,11 @@
-"""What many test modules use: the command line, called in this process."""
+"""What many test modules use: the command line, called in this process, and chunks as small as can be."""
 
 import sys
 
 import pytest
 
 from bayesvec import cli
+from bayesvec.samplers import halves
 
 
 @pytest.fixture
@@ -18,6 +19,12 @@ def bayesvec(monkeypatch, capsys):
         return ended.value.code, *capsys.readouterr()
 
     return call
+
+
+@pytest.fixture
+def _many_chunks(monkeypatch):
+    """Have rows handed to other threads however few they are."""
+    monkeypatch.setattr(halves, "WORTH_SHARING", 0)
 
 
 @pytest.fixture(autouse=True)

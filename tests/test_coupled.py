@@ -171,6 +171,7 @@ def chain(problem, threads, sweeps=3):
     return state, info
 
 
+@pytest.mark.usefixtures("_many_chunks")
 @pytest.mark.parametrize("learn", [False, True])
 @pytest.mark.parametrize("options", [TREES, COLOURS])
 @pytest.mark.parametrize("make", [priors.dynamic, priors.grouped])

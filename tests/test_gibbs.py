@@ -165,6 +165,7 @@ def run(problem, threads, sweeps=3, chain=0):
     return state, info
 
 
+@pytest.mark.usefixtures("_many_chunks")
 @pytest.mark.parametrize("dim", [3, 24])
 def test_the_same_on_any_number_of_threads(dim):
     counts, _ = simulate(vocab=150, dim=4, pairs=20_000, zipf=True, seed=1)

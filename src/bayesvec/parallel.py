@@ -65,11 +65,24 @@ class Threads:
         if self._pool is not None:
             self._pool.shutdown()
 
-    def chunks(self, cost: npt.ArrayLike) -> list[tuple[int, int]]:
-        """Return the chunks that suit this number of threads: one if there is nothing to share."""
-        if self.count == 1:
-            return [(0, len(np.asarray(cost)))]
-        return chunks_by_cost(cost, CHUNKS_PER_THREAD * self.count)
+    def chunks(self, cost: npt.ArrayLike, least: float = 0.0) -> list[tuple[int, int]]:
+        """Return the chunks that suit this number of threads: one if there is nothing to share.
+
+        Parameters
+        ----------
+        cost : array_like
+            Cost of each row.
+        least : float
+            Cost below which a chunk takes longer to hand out than to work on: there are fewer chunks then.
+        """
+        cost = np.asarray(cost)
+        most = CHUNKS_PER_THREAD * self.count
+        if least > 0.0:
+            rounds = int(cost.sum() / (least * self.count))  # of one chunk for each thread
+            most = min(most, rounds * self.count)
+        if self.count == 1 or most <= 1:
+            return [(0, len(cost))]
+        return chunks_by_cost(cost, most)
 
     def run(self, work: Callable[[int, int, int], None], chunks: list[tuple[int, int]]) -> None:
         """Call ``work(first, last, thread)`` for every chunk and raise what any of them raised."""

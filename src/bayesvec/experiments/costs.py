@@ -75,7 +75,7 @@ def counts_seconds(way: str, dim: int, rows: int, distinct: float, *, sweeps: in
     if way.startswith("nuts"):
         return sweeps * 100 * gradient
     if way == "map":
-        return 500 * gradient
+        return 1000 * (gradient + 8e-8 * rows * dim)  # L-BFGS goes over its own vectors too
     if way.startswith("mfvi"):
         return (4000 if way == "mfvi-stan" else 15000) * gradient
     return 150 * one  # blockvi

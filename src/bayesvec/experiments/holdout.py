@@ -15,6 +15,7 @@ from bayesvec.experiments.markdown import NOT_RUN, NOTHING, number
 from bayesvec.experiments.ways import WAYS, Way
 from bayesvec.posterior import Posterior
 from bayesvec.run import fit
+from bayesvec.runs.outcome import read_outcome
 from bayesvec.streams import cosines
 
 COSINES = 200  # over which R-hat and ESS are taken
@@ -35,7 +36,8 @@ def fit_way(
     counts : PairCounts
         The data.
     settings : Mapping
-        ``dim``, ``prior_precision``, ``chains``, ``draws``, ``warmup``, ``thin``, ``seed``.
+        ``dim``, ``prior_precision``, ``chains``, ``draws``, ``warmup``, ``thin``, ``seed``; ``options`` that
+        the way does not have.
     bench : Bench
         Its folder and threads are used.
     store : str
@@ -50,7 +52,7 @@ def fit_way(
             method=way.method,
             identify=way.identify,
             anchors=way.anchors or "qr",
-            options=way.options,
+            options={**way.options, **settings.get("options", {})},
             store=store,
             out=bench.work / "run",
             resume=True,
@@ -73,7 +75,8 @@ def score_way(
     -------
     dict
         ``posterior_mean``, ``predictive`` and ``map`` (those there are): log likelihood of a held-out sample;
-        how large both parts are; R-hat and ESS of some cosines, if the way has chains.
+        how large both parts are; R-hat and ESS of some cosines, if the way has chains; what it says of its
+        long work, if it does any.
     """
     bench.work.mkdir(parents=True, exist_ok=True)
     sizes = {
@@ -86,7 +89,9 @@ def score_way(
         return sizes | {"impossible": post}
     score = post.score(test)
     found = {name: getattr(score, name) for name in (MEAN, PREDICTIVE, MODE)}
-    return {name: value for name, value in found.items() if value is not None} | sizes | mixing_of(post)
+    told = read_outcome(post.draws.path).summary  # of its long work
+    scores = {name: value for name, value in found.items() if value is not None}
+    return told | sizes | mixing_of(post) | scores
 
 
 def mixing_of(post: Posterior) -> dict[str, float]:

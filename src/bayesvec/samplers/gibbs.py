@@ -200,6 +200,6 @@ def _log_posterior(
         ) -> None:
             log_posterior_rows(first, last, side, rows, other, data, works[thread], shares)
 
-        threads.run(work, threads.chunks(half.cost))
+        threads.run(work, threads.chunks(half.cost, half.least))
         total += float(shares.sum())
     return total

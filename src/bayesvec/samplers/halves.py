@@ -26,6 +26,7 @@ Int64 = npt.NDArray[np.int64]
 
 TREE_SHARE = 0.25  # of a sweep's time that redrawing whole trees may add to it, on average
 TREE_BYTES = 64 << 20  # that a tree may take in each thread
+WORTH_SHARING = 200_000  # products of coordinates below which another thread costs more than it saves
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +71,11 @@ class Half:
         for colour in self.colours:
             total[colour.rows] = colour.cost
         return total
+
+    @property
+    def least(self) -> float:
+        """Cost of rows below which they are not worth handing to another thread."""
+        return WORTH_SHARING / (self.side.precision.shape[1] + 20)  # a pair takes as long as 20 axes, and K
 
     def at(self, prior: RowPrior) -> "Half":
         """Return it with the same prior at other scales."""

@@ -157,7 +157,7 @@ def _redraw_colour(
         if row >= 0:
             broken.append(row)
 
-    threads.run(work, threads.chunks(colour.cost))
+    threads.run(work, threads.chunks(colour.cost, half.least))
     for row in colour.huge.tolist():
         if not _redraw_huge(side, row, rows[row], other, drawing):
             broken.append(row)
@@ -182,7 +182,7 @@ def _redraw_forest(half: Half, rows: Float32, other: Float32, drawing: Drawing) 
         if row >= 0:
             broken.append(row)
 
-    threads.run(work, threads.chunks(forest.cost))
+    threads.run(work, threads.chunks(forest.cost, half.least))
     return broken
 
 
