@@ -75,7 +75,8 @@ class Half:
     @property
     def least(self) -> float:
         """Cost of rows below which they are not worth handing to another thread."""
-        return WORTH_SHARING / (self.side.precision.shape[1] + 20)  # a pair takes as long as 20 axes, and K
+        _, dim = self.side.precision.shape
+        return WORTH_SHARING / (int(dim) + 20)  # a pair takes as long as its K axes and 20 more
 
     def at(self, prior: RowPrior) -> "Half":
         """Return it with the same prior at other scales."""
