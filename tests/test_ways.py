@@ -88,7 +88,7 @@ def test_nuts_is_timed_after_warm_up(world, bench):
 def test_draws_made_before_the_report_are_not_counted_as_free(bench):
     """100 draws of warm-up and 400 after it at ten a second, told of every four seconds."""
     now = [0.0]
-    clock = _Clock(100, bench, lambda: now[0])
+    clock = _Clock(100, bench, now=lambda: now[0])
     for second in range(0, 52, 4):
         now[0] = float(second)
         clock(f"NUTS: {min(10 * second, 500)} of 500 draws")
@@ -96,7 +96,10 @@ def test_draws_made_before_the_report_are_not_counted_as_free(bench):
     middle, seconds = clock.split(400)
     assert seconds == pytest.approx(40.0)
     assert middle == pytest.approx(10.0)
-    late = _Clock(100, bench, lambda: 50.0)
+    one_by_one = _Clock(100, bench, together=False, now=lambda: 50.0)
+    one_by_one("NUTS: 100 of 500 draws")
+    assert np.isnan(one_by_one.split(400)[1])
+    late = _Clock(100, bench, now=lambda: 50.0)
     late("NUTS: 500 of 500 draws")
     assert np.isnan(late.split(400)[1])
 

@@ -28,6 +28,10 @@ class OptionError(BayesvecError):
     """An option has a value that is not allowed, or does not go with another."""
 
 
+class AnchorError(OptionError):
+    """Contexts cannot be fixed at the MAP: their vectors there span fewer directions than there are."""
+
+
 class UnknownWordError(BayesvecError, KeyError):
     """A word that the model does not have.
 

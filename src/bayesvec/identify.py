@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.errors import OptionError
+from bayesvec.errors import AnchorError, OptionError
 
 Identification = Literal["procrustes", "fixed", "none"]
 AnchorChoice = Literal["qr", "last", "first", "random"]
@@ -139,7 +139,7 @@ def choose_anchors(
     singular = np.linalg.svd(values, compute_uv=False)
     if not singular[-1] > _RANK_TOLERANCE * max(1.0, singular[0]):
         rank = int((singular > _RANK_TOLERANCE * max(1.0, singular[0])).sum())
-        raise OptionError(
+        raise AnchorError(
             f"the MAP of the {dim} anchor contexts spans only {rank} of {dim} directions (with little data "
             "the MAP is zero), so they cannot identify the model; use identify='procrustes', a smaller dim "
             "or more data"

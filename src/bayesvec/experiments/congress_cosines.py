@@ -11,7 +11,7 @@ from bayesvec.experiments.cosines import all_draws, described, in_words
 from bayesvec.experiments.costs import congress_pairs, counts_seconds
 from bayesvec.experiments.holdout import fit_way
 from bayesvec.experiments.markdown import NOT_RUN, NOTHING, grid, number, paragraphs, size
-from bayesvec.experiments.ways import WAYS
+from bayesvec.experiments.ways import ALGORITHM, GIBBS, WAYS, options_of
 
 NAME = POOL = "congress-cosines"
 SHOWS = "Figure 5 (fig:cossim_speak_law_k50) and Figure 6 (fig:cossim_speak_law)"
@@ -20,9 +20,7 @@ NOTE = f"""\
 {data.CONGRESS}, and of their samples 500,000 at random. Prior precision 1; two chains of 500 draws after 500
 sweeps (NUTS: 200 after 200). The paper prints the curves without numbers; it says that Gibbs and HMC are
 similar, and that MFVI differs from both in mean and has a smaller variance. Its MFVI is Stan's with the
-default rule for stopping. Gibbs is ours, warm and free; "Algorithm 1" is the paper's variant (restart, S =
-10, the last K contexts fixed at the MAP), not possible (n/a) where the MAP of those contexts spans fewer than
-K directions. R-hat is over the two chains."""
+default rule for stopping. {GIBBS}. {ALGORITHM}. R-hat is over the two chains."""
 
 WORDS = (("speak", "law"), ("that", "it"))
 WAYS_SHOWN = {
@@ -56,6 +54,7 @@ def _cell(dim: int, way: str, *, words: int, vocab: int, pairs: int, draws: int,
         "vocab": vocab,
         "pairs": pairs,
         "method": way,
+        "options": options_of(way),
         "dim": dim,
         "prior_precision": 1.0,
         "chains": 2,

@@ -9,19 +9,18 @@ from bayesvec.experiments.bench import Bench
 from bayesvec.experiments.cells import Cell, Results, pack, unpack
 from bayesvec.experiments.costs import fit_seconds
 from bayesvec.experiments.markdown import NOT_RUN, NOTHING, grid, size
-from bayesvec.experiments.ways import WAYS, draw_world
+from bayesvec.experiments.ways import ALGORITHM, GIBBS, WAYS, draw_world, options_of
 from bayesvec.worlds import simulate
 
 NAME = POOL = "cosines"
 SHOWS = "Figure 4 (fig:sim_K5_V100_cossim)"
 VERSION = 1
-NOTE = """\
+NOTE = f"""\
 Cosines between the vectors of words 1 and 2, and of words 42 and 44, in the first world: K = 5, V = 100, N =
 100,000, the prior precision K; 2,000 draws by two chains. The paper prints the curves without numbers, and
 its worlds are not ours: what can be compared is which methods agree. It says that those of HMC and Gibbs are
 very similar and that those of MFVI differ drastically. Its MFVI is Stan's with the default rule for stopping;
-ours at the optimum is beside it. Gibbs is ours, warm and free; "Algorithm 1" is the paper's variant (restart,
-S = 10, the last K contexts fixed)."""
+ours at the optimum is beside it, and close to Gibbs. {GIBBS}. {ALGORITHM}."""
 
 PAPER = {"words": ((1, 2), (42, 44))}
 WORDS = ((0, 1), (41, 43))  # the same, counted from 0
@@ -39,6 +38,7 @@ def cells(quick: bool) -> list[Cell]:
             "vocab": 100,
             "pairs": pairs,
             "method": way,
+            "options": options_of(way),
             "chains": 2,
             "draws": draws,
             "warmup": warmup,

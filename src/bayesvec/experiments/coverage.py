@@ -16,23 +16,21 @@ from bayesvec.experiments.markdown import (
     standard_error,
 )
 from bayesvec.experiments.simulated import POOL, SIZES, VERSION, run
-from bayesvec.experiments.ways import WAYS
+from bayesvec.experiments.ways import ALGORITHM, GIBBS, WAYS
 
 __all__ = ["NAME", "NOTE", "PAPER", "POOL", "SHOWS", "VERSION", "cells", "figures", "run", "table"]
 
 NAME = "coverage"
 SHOWS = "Table 1 (tab:coverage)"
-NOTE = """\
+NOTE = f"""\
 Coverage (%) of the true value by 90% intervals, over all pairs of ten worlds with uniform pairs (two in the
-quick size); the prior precision is K, as the worlds have it. Ours: 2,000 draws after 500 sweeps (NUTS: 1,000
-after 400), one chain a world; an interval goes from the n-th smallest to the n-th largest draw, n being 5% of
-them. Gibbs goes on from the current value of a row, one step a sweep, and is free; "Algorithm 1" is the
-paper's variant: rows begin anew from N(0, 1/K), take S = 10 steps, and the last K contexts are fixed at the
-MAP. Where that cannot be (n/a), the MAP is zero or spans fewer than K directions, and there is nothing to fix
-contexts at. The paper's MFVI is Stan's with its default rule for stopping ("stopped as Stan does"); ours
-climbs the same bound to its optimum. The paper has no cosines and no blockvi, and its Laplace has the last K
-contexts fixed; ours is free unless it says so. NUTS, MFVI and Laplace are for K = 5 and 10, V = 100 only: where
-the paper has them for other sizes its rows stand alone."""
+quick size), the same worlds for all ways and all N; the prior precision is K, as the worlds have it. Ours: 2,000
+draws after 500 sweeps (NUTS: 1,000 after 400), one chain a world; an interval goes from the n-th smallest to the
+n-th largest draw, n being 5% of them. {GIBBS}. {ALGORITHM}; where it mixes badly, its coverage says so as well
+as what fixing the contexts does. The paper's MFVI is Stan's with its default rule for stopping ("stopped as Stan
+does"); ours climbs the same bound to its optimum. The paper has no cosines and no blockvi, and its Laplace has
+the last K contexts fixed; ours is free unless it says so. NUTS, MFVI and Laplace are for K = 5 and 10, V = 100
+only: where the paper has them for other sizes its rows stand alone."""
 
 # Coverage by (K, V) and method, at the sizes of `simulated.SIZES`.
 PAPER = {
@@ -150,7 +148,26 @@ def _summary(results: Results) -> str:
                 f"their mean {sum(means) / len(means):.2f} (standard error of a cell over worlds: "
                 f"{max(errors, default=float('nan')):.1f} at the most)."
             )
-    return "  \n".join(lines)
+    return "  \n".join([*lines, *_mixing(results)])
+
+
+def _mixing(results: Results) -> list[str]:
+    """Say how many of the draws of each way were effective, of the cells that know."""
+    lines = []
+    for way in results.each("method"):
+        cells = [result for result in results.having(method=way).all if result.values is not None]
+        worst = [
+            (1000 * ess / result.cell.settings["draws"], result.cell.settings["pairs"])
+            for result in cells
+            for ess in known((result.values or {}).get("ess_worst"))
+        ]
+        if worst:
+            least, pairs = min(worst)
+            lines.append(
+                f"{WAYS[way].label}: the worst ESS of {simulated.MIXING} probabilities and as many cosines of a "
+                f"world is at least {least:.0f} of 1,000 draws (least at N = {size(pairs)})."
+            )
+    return lines
 
 
 def figures(results: Results) -> dict[str, Callable[[], Any]]:

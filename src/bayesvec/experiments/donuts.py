@@ -11,21 +11,21 @@ from bayesvec.experiments.bench import Bench
 from bayesvec.experiments.cells import Cell, Results, pack, unpack
 from bayesvec.experiments.costs import fit_seconds
 from bayesvec.experiments.markdown import NOT_RUN, NOTHING, grid, number, size
-from bayesvec.experiments.ways import WAYS, draw_world
+from bayesvec.experiments.ways import ALGORITHM, WAYS, draw_world, options_of
 from bayesvec.worlds import simulate
 
 NAME = POOL = "donuts"
 SHOWS = "Figure 1 (fig:sim_donuts) and Figure 8 (fig:symmetry_K5)"
 VERSION = 1
-NOTE = """\
+NOTE = f"""\
 The first two coordinates of one word's vector: word 1 of V = 10 at K = 2, N = 20,000, and word 4 of V = 100
 at K = 5, N = 50,000; the prior precision is K; 1,000 draws by two chains. The paper's are drawn by Stan's HMC
 (ours: NUTS), left as they come and with contexts fixed at a MAP estimate; it prints no numbers. Beside them
 are our Gibbs sampler, free, and the same draws each turned to one reference ("turned"), which is what
-`identify="procrustes"` stores, and the paper's Gibbs sampler ("Algorithm 1": restart, S = 10, the last K
-contexts fixed). "Mean over length" is the length of the mean of the two coordinates over the mean of their
-length: near 0 for a ring around the origin, near 1 for one cloud away from it. R-hat is that of the first
-coordinate over two chains."""
+`identify="procrustes"` stores, and the paper's Gibbs sampler. {ALGORITHM}. "Mean over length" is the length of
+the mean of the two coordinates over the mean of their length: near 0 for a ring around the origin, near 1 for
+one cloud away from it. R-hat is that of the first coordinate over two chains: where it is large, the chain has
+not gone all the way around its ring, or with contexts fixed not over all of its cloud."""
 
 WORLDS = ((2, 10, 20_000, 0), (5, 100, 50_000, 3))  # K, V, N and the word, counted from 0
 # A way, and whether its draws are turned to one reference.
@@ -51,6 +51,7 @@ def cells(quick: bool) -> list[Cell]:
                 "pairs": pairs,
                 "row": row,
                 "method": way,
+                "options": options_of(way),
                 "turned": turned,
                 "chains": 2,
                 "draws": draws,

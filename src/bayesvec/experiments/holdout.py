@@ -8,7 +8,7 @@ import numpy as np
 from bayesvec.convergence import ess_bulk, rhat
 from bayesvec.counts import PairCounts
 from bayesvec.diagnostics import random_pairs
-from bayesvec.errors import OptionError
+from bayesvec.errors import AnchorError
 from bayesvec.experiments.bench import Bench
 from bayesvec.experiments.cells import Results, Values
 from bayesvec.experiments.markdown import NOT_RUN, NOTHING, number
@@ -36,8 +36,7 @@ def fit_way(
     counts : PairCounts
         The data.
     settings : Mapping
-        ``dim``, ``prior_precision``, ``chains``, ``draws``, ``warmup``, ``thin``, ``seed``; ``options`` that
-        the way does not have.
+        ``dim``, ``prior_precision``, ``chains``, ``draws``, ``warmup``, ``thin``, ``seed``, ``options``.
     bench : Bench
         Its folder and threads are used.
     store : str
@@ -52,7 +51,7 @@ def fit_way(
             method=way.method,
             identify=way.identify,
             anchors=way.anchors or "qr",
-            options={**way.options, **settings.get("options", {})},
+            options=settings["options"],
             store=store,
             out=bench.work / "run",
             resume=True,
@@ -60,10 +59,8 @@ def fit_way(
             progress=False,
             **given,
         )
-    except OptionError as error:
-        if "anchor contexts spans" in str(error):
-            return str(error)
-        raise
+    except AnchorError as error:
+        return str(error)
 
 
 def score_way(
@@ -143,7 +140,9 @@ def _score_text(results: Results, way: str, kind: str, where: Mapping[str, Any])
     values = results.get(method=way, **where)
     if values is None:
         return NOT_RUN if results.has(method=way, **where) else ""
-    return NOTHING if "impossible" in values else number(values.get(kind), ".4f")
+    if "impossible" in values:
+        return NOTHING
+    return number(values.get(kind), ".4f") + ("" if values.get("converged", True) else "*")
 
 
 def ahead(results: Results, key: str, columns: Sequence[Any], name: str) -> str:
@@ -156,10 +155,25 @@ def ahead(results: Results, key: str, columns: Sequence[Any], name: str) -> str:
     if not found:
         return ""
     mean, predictive = (sum(flags) for flags in zip(*found, strict=True))
+    best = [_best(results.having(**{key: column})) for column in columns]
     return (
         f"{name}: of {len(found)} sizes with both, the posterior mean of Gibbs is ahead of the MAP at {mean}, "
-        f"its predictive ahead of both at {predictive}."
+        f"its predictive ahead of both at {predictive}. Ahead of all that have been run, from the first column to "
+        f"the last: {'; '.join(filter(None, best))}."
     )
+
+
+def _best(results: Results) -> str:
+    """Say which estimate of which way has the highest score."""
+    scores = []
+    for way in results.each("method"):
+        values = results.get(method=way) or {}
+        scores += [
+            (values[kind], f"{WAYS[way].label}{what}")
+            for kind, what in _estimates(way)
+            if values.get(kind) is not None
+        ]
+    return max(scores)[1] if scores else ""
 
 
 def mixing(results: Results) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec.calibration import COSINE, choose_functionals
-from bayesvec.convergence import ess_bulk
+from bayesvec.convergence import ess_bulk, ess_tail
 from bayesvec.diagnostics import rmse_co
 from bayesvec.experiments.ways import Drawn
 from bayesvec.streams import logistic
@@ -62,7 +62,10 @@ def _inside(ranks: npt.NDArray[np.int64], size: int) -> float:
 
 
 def effective(drawn: Drawn, count: int, *, parameters: bool = True) -> dict[str, dict[str, float]]:
-    """Return the median and the worst bulk ESS of probabilities, cosines and (of turned draws) parameters.
+    """Return the median and the worst ESS of probabilities, cosines and (of turned draws) parameters.
+
+    ``median`` and ``worst`` are of the bulk ESS, ``tail_median`` and ``tail_worst`` of the tail ESS, and
+    ``least_median`` and ``least_worst`` of the smaller of both.
 
     Parameters
     ----------
@@ -80,14 +83,17 @@ def effective(drawn: Drawn, count: int, *, parameters: bool = True) -> dict[str,
             for chain in zip(drawn.rho, drawn.alpha, strict=True)
         ]
     )
-    ess = ess_bulk(values)
     is_cosine = np.array(chosen.kinds) == COSINE
-    found = {"probability": _summary(ess[~is_cosine]), "cosine": _summary(ess[is_cosine])}
+    found = {"probability": _summary(values[..., ~is_cosine]), "cosine": _summary(values[..., is_cosine])}
     if parameters:
-        sides = [ess_bulk(side.reshape(*side.shape[:2], -1)) for side in drawn.turned()]
-        found["parameter"] = _summary(np.concatenate(sides))
+        sides = [side.reshape(*side.shape[:2], -1) for side in drawn.turned()]
+        found["parameter"] = _summary(np.concatenate(sides, axis=-1))
     return found
 
 
-def _summary(ess: Float64) -> dict[str, float]:
-    return {"median": float(np.nanmedian(ess)), "worst": float(np.nanmin(ess))}
+def _summary(values: npt.NDArray[np.floating[Any]]) -> dict[str, float]:
+    bulk, tail = ess_bulk(values), ess_tail(values)
+    found: dict[str, float] = {}
+    for name, ess in (("", bulk), ("tail_", tail), ("least_", np.minimum(bulk, tail))):
+        found |= {f"{name}median": float(np.nanmedian(ess)), f"{name}worst": float(np.nanmin(ess))}
+    return found

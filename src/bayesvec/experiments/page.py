@@ -13,7 +13,7 @@ HEAD = """\
 
 Every table and figure of *Posterior Sampling of Probabilistic Word Embeddings* (Yrjänäinen, Boström, Magnusson &
 Jonasson), ours beside the paper's. This page is made from the records of single cells (`experiments/records`) by
-`make paper`; no figure on it is typed by hand but the paper's own. Run any of it with `bayesvec reproduce NAME`, see
+`make paper`; no result on it is typed by hand but the paper's own. Run any of it with `bayesvec reproduce NAME`, see
 the cells and what they cost with `--list`, and a small version of all with `bayesvec reproduce all --quick`."""
 
 
@@ -63,7 +63,8 @@ def _made_with(results: Results) -> str:
         f"{record['machine']['processor']}, {record['machine']['cores']} cores" for record in records
     )
     versions = dict.fromkeys(f"bayesvec {record['versions'].get('bayesvec', '?')}" for record in records)
-    minutes = f"{sum(record['seconds'] for record in records) / 60:.0f} minutes in all"
+    count = round(sum(record["seconds"] for record in records) / 60)
+    minutes = f"{count} minute{'' if count == 1 else 's'} in all"
     if any(record.get("continued") for record in records):
         minutes = f"more than {minutes}"
     return f" ({'; '.join(machines)}; {', '.join(versions)}; {minutes}.)"

@@ -11,8 +11,8 @@ from bayesvec.experiments.bench import Bench
 from bayesvec.experiments.cells import Cell
 from bayesvec.experiments.costs import fit_seconds
 from bayesvec.experiments.markdown import size
-from bayesvec.experiments.measures import against_truth
-from bayesvec.experiments.ways import WAYS, Impossible, draw
+from bayesvec.experiments.measures import against_truth, effective
+from bayesvec.experiments.ways import WAYS, Impossible, draw, options_of
 from bayesvec.worlds import simulate
 
 POOL = "simulated"
@@ -27,7 +27,15 @@ COMPARED = (
     "blockvi",
     "laplace",
 )  # beside Gibbs, where K is 5 or 10 and V is 100
-MEASURES = ("coverage_probability", "coverage_cosine", "rmse_plugin", "rmse_probability")
+MEASURES = (
+    "coverage_probability",
+    "coverage_cosine",
+    "rmse_plugin",
+    "rmse_probability",
+    "ess_median",
+    "ess_worst",
+)
+MIXING = 100  # probabilities, and cosines, of which the ESS is taken
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -82,6 +90,7 @@ def _cell(
         "vocab": vocab,
         "pairs": pairs,
         "method": way,
+        "options": options_of(way),
         "worlds": worlds,
         "draws": 1 if way == "map" else draws or usual[0],
         "warmup": warmup or usual[1] if WAYS[way].method in ("gibbs", "nuts") else 0,
@@ -118,7 +127,12 @@ def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
             )
         except (Impossible, NumericalError) as reason:  # such as a mode at which the Hessian is singular
             return str(reason)
-        return against_truth(drawn, truth)
+        found = against_truth(drawn, truth)
+        if WAYS[settings["method"]].method in ("gibbs", "nuts"):
+            mixed = effective(drawn, MIXING, parameters=False)
+            found["ess_median"] = min(each["median"] for each in mixed.values())
+            found["ess_worst"] = min(each["worst"] for each in mixed.values())
+        return found
 
     found = bench.over(range(settings["worlds"]), of_world)
     values: dict[str, Any] = {

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from bayesvec.alone import Alone, prepare_alone
 from bayesvec.counts import PairCounts
-from bayesvec.errors import OptionError
+from bayesvec.errors import AnchorError
 from bayesvec.experiments.bench import Bench
 from bayesvec.identify import AnchorChoice, align, settle_reference
 from bayesvec.mode import find_map
@@ -33,6 +33,15 @@ from bayesvec.worlds import simulate
 Float32 = npt.NDArray[np.float32]
 
 REFERENCE_DRAWS = 50  # that draws are turned to
+
+# For the notes under the tables.
+GIBBS = """\
+Gibbs is ours: free, one step a sweep, which goes on from the current value of a row to the other side of its mean
+(see "Beyond the mean" in the docs), with the orbit move"""
+ALGORITHM = """\
+"Algorithm 1" is the paper's variant on our kernels: rows begin anew from the prior and take S = 10 steps, and the
+last K contexts are fixed at the MAP, near which our chains start; not possible (n/a) where the MAP of those contexts
+spans fewer than K directions"""
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,16 @@ WAYS = {
     "laplace-last": Way("Laplace, last K contexts fixed", "laplace", anchors="last"),
     "map": Way("MAP", "map"),
 }
+
+
+def options_of(name: str, **given: Any) -> dict[str, Any]:
+    """Return all options of a way, some as ``given``: what decides its draws beside the settings of a fit.
+
+    Cells have them among their settings, so that a record is not taken for one of another sampler after a
+    default has changed.
+    """
+    way = WAYS[name]
+    return method_options(find_method(way.method), way.method, {**way.options, **given})
 
 
 class Impossible(Exception):
@@ -171,7 +190,7 @@ def prepare(
             counts,
             spherical(prior_precision),
             dim,
-            options=module.Options(**method_options(module, way.method, way.options)),
+            options=module.Options(**options_of(name)),
             chains=chains,
             draws=draws,
             warmup=warmup,
@@ -180,10 +199,8 @@ def prepare(
             threads=threads,
             report=report,
         )
-    except OptionError as error:
-        if "anchor contexts spans" in str(error):
-            raise Impossible(str(error)) from None
-        raise
+    except AnchorError as error:
+        raise Impossible(str(error)) from None
 
 
 def draw(
@@ -216,7 +233,7 @@ def draw(
         found = find_map(counts, spherical(prior_precision), dim, seed=seed, threads=threads)
         sides = [side[None, None].astype(np.float32) for side in (found.rho, found.alpha)]
         return Drawn(sides[0], sides[1], False, time.perf_counter() - began, 0.0)
-    clock = _Clock(chains * warmup, bench)
+    clock = _Clock(chains * warmup, bench, together=threads >= chains)
     given: dict[str, Any] = {"draws": draws, "warmup": warmup, "chains": chains}
     alone = prepare(
         name, counts, dim, prior_precision=prior_precision, **given, seed=seed, threads=threads, report=clock
@@ -304,12 +321,20 @@ class _Clock:
     """Listens to what NUTS tells, and finds out how long the draws after warm-up took.
 
     It tells from time to time only: when it is first heard that all chains together are past warm-up, some draws
-    have been made already.
+    have been made already. Of chains that do not run together, it cannot be told when they were past it.
     """
 
-    def __init__(self, warmup: int, bench: Bench, now: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self,
+        warmup: int,
+        bench: Bench,
+        *,
+        together: bool = True,
+        now: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self._warmup = warmup
         self._bench = bench
+        self._together = together
         self._now = now
         self._heard: float | None = None
         self._made = 0  # draws when that was heard
@@ -326,7 +351,7 @@ class _Clock:
     def split(self, draws: int) -> tuple[float, float]:
         """Return when warm-up ended and how long ``draws`` took from then on; not a number if too few were heard."""
         end = self._now()
-        if self._heard is None or self._made > draws // 2:
+        if not self._together or self._heard is None or self._made > draws // 2:
             return end, math.nan
         seconds = (end - self._heard) * draws / (draws - self._made)
         return end - seconds, seconds

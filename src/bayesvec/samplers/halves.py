@@ -96,7 +96,7 @@ class Half:
         shift, order = np.empty_like(base), np.arange(len(x))
         threads.run(
             lambda first, last, _: couple_rows(first, last, order, coupling, share, x, base, shift),
-            threads.chunks(np.diff(coupling.indptr) + 1),
+            threads.chunks(np.diff(coupling.indptr) + 1, self.least),
         )
         return self.side._replace(shift=shift)
 
