@@ -188,7 +188,7 @@ def test_drift_tells_the_difference(bayesvec, sliced):
     _, out, _ = bayesvec("drift", run)
     assert len(out.splitlines()) == 2 + 8 + 1  # title and head, all eight words, what may be claimed
     status, _, err = bayesvec("drift", run, "--by", "size")
-    assert (status, "by is 'size'; it must be cosine, distance or direction" in err) == (2, True)
+    assert (status, "by is 'size'; it must be direction, distance or cosine" in err) == (2, True)
 
 
 def test_drift_by_distance_is_that_of_the_vectors(bayesvec, sliced):

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow
 import pytest
@@ -148,6 +149,19 @@ def test_baskets_vocabulary_quiet_and_force(place, capsys, monkeypatch):
     assert err == "bayesvec: counts exists; use --force (force=True) to replace it\n"
     assert run(capsys, monkeypatch, *arguments, "--force")[0] == 0
     assert open_counts("counts").num_positives == 8
+
+
+def test_a_file_is_never_replaced(bayesvec, tmp_path, monkeypatch):
+    """Not even by force: it might be the text itself."""
+    monkeypatch.chdir(tmp_path)
+    Path("text.txt").write_text("a b a b\n")
+    for more in ((), ("--force",)):
+        status, _, err = bayesvec("count", "text.txt", "--out", "text.txt", *more)
+        assert status == 2
+        assert err == (
+            "bayesvec: text.txt is a file; counts are a folder and do not replace it; choose another name\n"
+        )
+    assert Path("text.txt").read_text() == "a b a b\n"
 
 
 def bad(place, name, data):

@@ -93,7 +93,7 @@ def test_score(bayesvec, run, tmp_path):
 
 
 BAD = [
-    (("similarity", "RUN", "king", "quen"), "'quen' is not in the vocabulary; the closest are 'queen'"),
+    (("similarity", "RUN", "king", "quen"), "'quen' is not in the vocabulary; the closest is 'queen'"),
     (("similarity", "RUN", "tax", "king"), "the closest are 'tax@D', 'tax@R'"),
     (("similarity", "RUN", "king", "king"), "two different words"),
     (("similarity", "RUN", "king", "queen", "--level", "90"), "level is 90"),

@@ -204,9 +204,10 @@ def test_output_that_exists_needs_force(tmp_path: Path) -> None:
     assert_same(open_counts(path), other)
     assert os.listdir(tmp_path) == ["c"]
     (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match="exists"):
-        other.save(tmp_path / "file")
-    other.save(tmp_path / "file", force=True)
+    for force in (False, True):
+        with pytest.raises(InputError, match="is a file; counts are a folder and do not replace it"):
+            other.save(tmp_path / "file", force=force)
+    assert (tmp_path / "file").read_text() == "x"
     (tmp_path / "empty").mkdir()
     other.save(tmp_path / "empty")
     assert_same(open_counts(tmp_path / "empty"), other)

@@ -315,7 +315,7 @@ def test_a_wrong_download_leaves_nothing(
     server.content, server.status = content, status
     with pytest.raises(InputError, match=message) as caught:
         movielens()
-    assert "give its path, or put it at $BAYESVEC_DATA/ml-100k.zip" in str(caught.value)
+    assert "put it at $BAYESVEC_DATA/ml-100k.zip, or in Python give its path" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "cache" / "bayesvec").exists()
 
@@ -328,7 +328,7 @@ def test_offline(server: type[Handler], monkeypatch: pytest.MonkeyPatch) -> None
         )
         with pytest.raises(InputError, match="cannot download MovieLens 100K") as caught:
             movielens()
-        assert str(caught.value).endswith(os.path.join("$BAYESVEC_DATA", "ml-100k.zip"))
+        assert f"put it at {os.path.join('$BAYESVEC_DATA', 'ml-100k.zip')}, or" in str(caught.value)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()  # takes the call and says nothing

@@ -312,9 +312,54 @@ def test_without_its_data_an_experiment_is_left_out(place, bayesvec, monkeypatch
     assert err.count("\n") == 1
     assert "there is no one file of Congress speeches" in err
     status, out, err = bayesvec("reproduce", "congress-holdout", "anchors", "--quick")
-    assert status == 0
+    assert (status, out) == (2, "\n")
     assert "anchors was left out: there is no one file of Congress speeches" in err
-    assert "0 of 6 cells run" in out
+    assert err.splitlines()[-1] == (
+        "bayesvec: the data of congress-holdout, anchors is not here, see above; the others were run"
+    )
+    status, out, err = bayesvec("reproduce", "all", "--quick", "--only", "K=10 N=100k gibbs*", "--json")
+    assert status == 0
+    assert "congress-cosines was left out: there is no one file of Congress speeches" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "no experiment is named; there are donuts, convergence, "),
+        (("donuts", "--out", "text"), "text is a file; --out must be a folder"),
+        (("donuts", "--out", "text", "--list"), "text is a file; --out must be a folder"),
+        (("donuts", "--page", "text"), "text exists and is not such a page; it is not replaced"),
+        (("donuts", "--page", "text/page.md"), "text is a file; choose another name"),
+        (("donuts", "--page", "."), "is a folder; name the page to write"),
+        (("donuts", "--page", "page.md", "--list"), "--list does not go with --page"),
+        (("donuts", "--page", "page.md", "--only", "K=2"), "--only does not go with --page"),
+        (("donuts", "--only", " "), "--only is empty"),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_status_2(place, bayesvec, arguments, said):
+    (place / "text").write_text("mine")
+    status, out, err = bayesvec("reproduce", *arguments, "--quick")
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert said in err
+    assert (place / "text").read_text() == "mine"
+    assert [path.name for path in place.iterdir()] == ["text"]
+
+
+def test_a_page_of_the_quick_size_says_so(place, bayesvec):
+    for _ in range(2):  # a page may be replaced by a page
+        status, _, err = bayesvec("reproduce", "all", "--quick", "--page", "page.md")
+        assert status == 0, err
+    text = (place / "page.md").read_text()
+    assert text.startswith("# The paper, reproduced: the quick size\n")
+    assert "experiments/records" not in text
+    assert "## donuts, the quick size" in text
+
+
+def test_list_alone_tells_what_there_is(place, bayesvec):
+    status, out, _ = bayesvec("reproduce", "--list")
+    assert status == 0
+    assert all(f"\n{name}: " in f"\n{out}" for name in NAMES)
 
 
 def test_killed_in_the_middle_nothing_half_written_stays(tmp_path):
@@ -368,7 +413,8 @@ def test_no_table_claims_what_was_not_run(tmp_path):
         for quick in (True, False):
             results = read_results(tmp_path, experiment, quick=quick)
             assert results.done == 0
-            text = section(experiment, results, [])
+            text = section(experiment, results, [], quick=quick)
+            assert (f"bayesvec reproduce {name} --quick`" in text) is quick
             assert f"0 of {len(results)} cells run" in text
             assert experiment.figures(results) == {}
 
@@ -430,7 +476,7 @@ def test_worlds_that_a_way_does_not_exist_for_are_told():
             found["impossible"] = ["the MAP spans nothing"]
         return found
 
-    text = section(experiment, made_up(experiment, values), [])
+    text = section(experiment, made_up(experiment, values), [], quick=False)
     assert "80.0 (1 worlds)" in text
     assert "- Not possible in K=5 V=100 N=10k paper, K=5 V=100 N=100k paper" in text
     assert "paper: the MAP spans nothing." in text

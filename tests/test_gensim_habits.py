@@ -145,7 +145,7 @@ def test_bad_questions(post):
     bad = [
         (lambda: post.most_similar(), OptionError, "nothing to compare with"),
         (lambda: post.most_similar([]), OptionError, "nothing to compare with"),
-        (lambda: post.most_similar("knig"), UnknownWordError, "the closest are 'king'"),
+        (lambda: post.most_similar("knig"), UnknownWordError, "the closest is 'king'"),
         (lambda: post.most_similar(["king"], ["king"]), OptionError, "got 'king' twice"),
         (lambda: post.most_similar(np.ones(4)), OptionError, "ndarray is given for words"),
         (lambda: post.most_similar([np.ones(4)]), OptionError, "a ndarray is given for a word"),
@@ -161,7 +161,7 @@ def test_bad_questions(post):
         (lambda: post.doesnt_match(["king", "tax"]), OptionError, "give three or more"),
         (lambda: post.doesnt_match("king queen man"), OptionError, "is not a list of words"),
         (lambda: post.doesnt_match(["king", "tax", "king"]), OptionError, "got 'king' twice"),
-        (lambda: post["knig"], UnknownWordError, "the closest are 'king'"),
+        (lambda: post["knig"], UnknownWordError, "the closest is 'king'"),
         (lambda: post[3], OptionError, "3 is not a word"),
     ]
     for ask, kind, message in bad:

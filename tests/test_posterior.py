@@ -149,7 +149,7 @@ def test_a_word_at_zero():
 def test_unknown_words(draws):
     post = Posterior(draws)
     with pytest.raises(
-        UnknownWordError, match="'quen' is not in the vocabulary; the closest are 'queen'"
+        UnknownWordError, match="'quen' is not in the vocabulary; the closest is 'queen'"
     ) as caught:
         post.similarity("king", "quen")
     assert caught.value.closest == ("queen",)

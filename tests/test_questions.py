@@ -540,7 +540,7 @@ def test_drift_finds_the_word_that_moved():
     rho = np.concatenate([centre, moved])[None, None] + 0.1 * generator.normal(size=(2, 50, 20, 4))
     draws = FakeDraws(rho, words=[f"{word}@{year}" for year in (1990, 2010) for word in words])
     draws.groups = ("1990",) * 10 + ("2010",) * 10
-    answer = Posterior(draws).drift(n=4)
+    answer = Posterior(draws).drift(n=4, by="cosine")
     assert answer.table[0].word == "w3"
     assert answer.table[0].probability == 1.0
     unit = draws.rho / np.linalg.norm(draws.rho, axis=-1, keepdims=True)

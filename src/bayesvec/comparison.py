@@ -186,7 +186,7 @@ def _check_names(first: "Draws", other: "Draws") -> None:
             here, there = (first, other) if example in set(one) else (other, first)
             raise OptionError(
                 f"{first.path} and {other.path} have different {what}: {example!r} is in {here.path} and not "
-                f"in {there.path} ({len(alone)} such); compare runs of the same vocabulary"
+                f"in {there.path} ({len(alone)} are in one of them only); compare runs of the same vocabulary"
             )
 
 

@@ -236,9 +236,14 @@ def check_free(final: Path, *, force: bool, of_parts: bool = False) -> None:
         )
     if not exists or (final.is_dir() and not any(final.iterdir())):
         return
+    if not final.is_dir():
+        raise InputError(
+            f"{final} is a file; counts are a folder and do not replace it; choose another name",
+            file=str(final),
+        )
     if not force:
         raise InputError(f"{final} exists; use --force (force=True) to replace it", file=str(final))
-    if final.is_dir() and not all(map(_may_be_replaced, final.iterdir() if of_parts else [final])):
+    if not all(map(_may_be_replaced, final.iterdir() if of_parts else [final])):
         raise InputError(
             f"{final} is a folder that holds something else than counts and is not replaced; "
             "choose another name",

@@ -46,8 +46,11 @@ class UnknownWordError(BayesvecError, KeyError):
     """
 
     def __init__(self, word: str, closest: tuple[str, ...] = (), *, among: str = "in the vocabulary") -> None:
+        verb = "is" if len(closest) == 1 else "are"
         hint = (
-            f"; the closest are {', '.join(map(repr, closest))}" if closest else "; none is spelled like it"
+            f"; the closest {verb} {', '.join(map(repr, closest))}"
+            if closest
+            else "; none is spelled like it"
         )
         if any(name.startswith(f"{word}@") for name in closest):
             hint += " (a word in one slice each: say which with --at (at=), or follow it over all with drift)"

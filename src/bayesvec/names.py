@@ -44,10 +44,12 @@ class Names:
 def closest(word: str, names: tuple[str, ...], most: int = _SUGGESTED) -> tuple[str, ...]:
     """Return the names spelled most like ``word``: its groups first, then other spellings of it.
 
-    Comparing spellings in full takes some ten microseconds a name, so only names that share enough
-    pairs of letters are looked at.
+    Of a word in a slice those of the slice. Comparing spellings in full takes some ten microseconds a name, so
+    only names that share enough pairs of letters are looked at.
     """
     folded = word.casefold()
+    _, at, group = word.partition("@")
+    names = tuple(name for name in names if name.endswith(f"@{group}")) or names if at else names
     same = [name for name in names if name.casefold().split("@")[0] == folded or name.casefold() == folded]
     letters = _letter_pairs(folded)
     shared = []

@@ -349,17 +349,17 @@ class Posterior:
         last: str | None = None,
         n: int | None = None,
         *,
-        by: str = "cosine",
+        by: str = "direction",
         share: float = 0.1,
         threshold: float = 0.95,
         level: float = LEVEL,
     ) -> "Drift":
         """Return the words whose vectors differ most between two slices, with the probability that they do.
 
-        The vectors of the two slices share their contexts and so can be compared: by 1 - cosine, which tells
-        most of words with short vectors (function words have those), by their distance, or by how far apart they
-        are in the direction of their mean difference. With many axes and little text the first two are mostly
-        noise, of which each axis has a share; the third leaves out what is in the other directions. (Its mean is
+        The vectors of the two slices share their contexts and so can be compared: by how far apart they are in
+        the direction of their mean difference, by their whole distance, or by 1 - cosine, which tells most of words
+        with short vectors (function words have those). With many axes and little text the last two are mostly
+        noise, of which each axis has a share; the first leaves out what is in the other directions. (Its mean is
         that of the draws themselves, so with few effective draws a change looks a little larger: by K / ESS of its
         variance.) Every word differs a little in every draw; so the probability is that of being among the
         ``share`` of words that differ most in a draw.
@@ -370,9 +370,10 @@ class Posterior:
             The slices; by default the first and the last.
         n : int, optional
             How many words, the surest first; 20 if not given, or all if there are fewer.
-        by : {"cosine", "distance", "direction"}, optional
-            How the change is measured: 1 - cosine; the distance over the usual length of a vector; or the part
-            of it along the posterior mean of the word's difference, which is negative in draws that point away.
+        by : {"direction", "distance", "cosine"}, optional
+            How the change is measured: the distance over the usual length of a vector, as far as it is along the
+            posterior mean of the word's difference (negative in draws that point away); all of that distance; or
+            1 - cosine.
         share : float, optional
             The share of words that counts as changed.
         threshold : float, optional

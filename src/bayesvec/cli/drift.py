@@ -26,8 +26,8 @@ def drift(
     last: str | None = typer.Option(None, "--to", metavar="SLICE", help="Slice to end at (default: last)."),
     n: int | None = typer.Option(None, "-n", help="How many words (default: 20, or all if there are fewer)."),
     by: str = typer.Option(
-        "cosine",
-        help="How a word's change is measured: cosine, distance, or direction (along its mean change).",
+        "direction",
+        help="How a word's change is measured: direction (along its mean change), distance, or cosine.",
     ),
     share: float = typer.Option(0.1, help="Share of the words that counts as changed."),
     threshold: float = typer.Option(0.95, help="Probability from which a change is claimed."),

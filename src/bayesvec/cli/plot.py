@@ -28,14 +28,14 @@ def plot(
     n: int = typer.Option(10, "-n", help="How many neighbours, or uncertain words to name."),
     at: str | None = AT,
     between: str = typer.Option("", metavar="SLICE,SLICE", help="Of contrast and drift: two slices."),
-    by: str = typer.Option("cosine", help="Of drift: cosine, distance or direction."),
+    by: str = typer.Option("direction", help="Of drift: direction, distance or cosine."),
     level: float = LEVEL,
     title: str = typer.Option("", help="A title above the picture."),
 ) -> None:
     wanted = words or []
     chosen = _check_request(kind, wanted, axis=axis, beside=beside, at=at, out=out)
     slices = _two_slices(kind, between)
-    if by != "cosine" and kind != "drift":
+    if by != "direction" and kind != "drift":
         raise OptionError(f"--by goes with plot drift; not with plot {kind}")
     import matplotlib
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 @app.command()
 def reproduce(
-    names: list[str] = typer.Argument(..., metavar="NAME...", help="Experiments, or all; see --list."),
+    names: list[str] = typer.Argument(
+        None, metavar="[NAME...]", help="Experiments, or all; --list without any tells what there is."
+    ),
     quick: bool = typer.Option(False, "--quick", help="A small size, under two minutes each."),
     out: Path | None = typer.Option(
         None, help="Folder of the records (default: paper-results/quick or paper-results/full)."
@@ -40,14 +42,26 @@ def reproduce(
     as_json: bool = typer.Option(False, "--json", help="Print records as JSON."),
     quiet: bool = typer.Option(False, "--quiet", help="Show no progress."),
 ) -> None:
-    """Reproduce tables and figures of the paper, cell by cell; the same command goes on where it stopped."""
+    """Reproduce tables and figures of the paper, cell by cell; the same command goes on where it stopped.
+
+    MovieLens and the speeches of Congress are looked for in the folder that the variable BAYESVEC_DATA names.
+    """
     from bayesvec.experiments import NAMES, find_experiment
 
-    wanted = NAMES if "all" in names else tuple(dict.fromkeys(names))
+    if not names and not show:
+        raise OptionError(f"no experiment is named; there are {', '.join(NAMES)}; or say all")
+    for option, given in (("--list", show), ("--only", bool(only))):
+        if page is not None and given:
+            raise OptionError(f"{option} does not go with --page, which shows all cells and runs none")
+    if any(not pattern.split() for pattern in only):
+        raise OptionError("--only is empty; give words of the cells' names, such as 'K=5 gibbs'")
+    wanted = NAMES if not names or "all" in names else tuple(dict.fromkeys(names))
     experiments = _having([find_experiment(name) for name in wanted], quick, only)
     if threads is not None and threads < 1:
         raise OptionError(f"threads is {threads}; it must be 1 or more")
     where = out or Path("paper-results", "quick" if quick else "full")
+    if where.exists() and not where.is_dir():
+        raise OptionError(f"{where} is a file; --out must be a folder, or a new one")
     if show:
         typer.echo(_listed(experiments, where, quick=quick, only=only, as_json=as_json))
         return
@@ -66,10 +80,13 @@ def reproduce(
         except NoData as error:
             if len(experiments) == 1:
                 raise
-            left_out.append(f"{experiment.NAME} was left out: {error}")
-    typer.echo(_answer(experiments, where, quick=quick, as_json=as_json))
-    for line in left_out:
-        sys.stderr.write(f"{line}\n")
+            sys.stderr.write(f"{experiment.NAME} was left out: {error}\n")
+            left_out.append(experiment.NAME)
+    asked = [one for one in experiments if as_json or one.NAME not in left_out]
+    typer.echo(_answer(asked, where, quick=quick, as_json=as_json))
+    missing = [name for name in names if name in left_out]  # those of all may be left out
+    if missing:
+        raise NoData(f"the data of {', '.join(missing)} is not here, see above; the others were run")
 
 
 def _having(experiments: "list[Experiment]", quick: bool, only: list[str]) -> "list[Experiment]":
@@ -142,8 +159,8 @@ def _listed(
         left = sum(cell.cost for cell, record in zip(cells, records, strict=True) if record is None)
         done = sum(record is not None for record in records)
         told.append(
-            f"{experiment.NAME}: {experiment.SHOWS}; {done} of {len(cells)} cells are done, "
-            f"the others take about {in_time(left)}"
+            f"{experiment.NAME}: {experiment.SHOWS}; {done} of {len(cells)} cells are done"
+            + (f", the others take about {in_time(left)}" if done < len(cells) else "")
         )
         for cell, record in zip(cells, records, strict=True):
             state = (
@@ -182,7 +199,7 @@ def _answer(experiments: "list[Experiment]", out: Path, *, quick: bool, as_json:
                 "note": experiment.NOTE,
                 "figures": [str(path) for path in written],
                 "records": [result.record for result in results.all if result.record is not None],
-                "section": section(experiment, results, written),
+                "section": section(experiment, results, written, quick=quick),
             }
         )
     if as_json:

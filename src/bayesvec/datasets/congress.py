@@ -157,7 +157,7 @@ def congress_speeches(
     if where is None:
         raise InputError(
             "there is no one file of Congress speeches to download; get them from "
-            f"{_SOURCES}, and give their path, or put them in the folder {_place()}"
+            f"{_SOURCES}, and put them in the folder {_place()}, or in Python give their path"
         )
     wanted = None if years is None else {years} if isinstance(years, int) else set(years)
     speeches = _read_folder(where) if _is_parsed_speeches(where) else _read_parquet(_one_file(where))
@@ -213,7 +213,10 @@ def _one_file(where: Path) -> Path:
         return where
     files = sorted(where.glob("*.parquet"))
     if len(files) != 1:
-        raise InputError(f"{where} has {len(files)} Parquet files; give the path of one", file=str(where))
+        raise InputError(
+            f"{where} has {len(files)} Parquet files; there must be one, with the columns text, year and party",
+            file=str(where),
+        )
     return files[0]
 
 

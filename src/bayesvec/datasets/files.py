@@ -46,7 +46,7 @@ def downloaded(url: str, *, md5: str, what: str, limit: int) -> Path:
     if kept.exists() and hashlib.md5(kept.read_bytes(), usedforsecurity=False).hexdigest() == md5:
         return kept
     place = Path(os.environ.get(VARIABLE) or f"${VARIABLE}", kept.name)
-    remedy = f"download it yourself and give its path, or put it at {place}"
+    remedy = f"download it yourself and put it at {place}, or in Python give its path"
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT) as response:
             content = response.read(limit + 1)

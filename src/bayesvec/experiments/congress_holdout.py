@@ -22,7 +22,8 @@ sample goes its own way, as in the paper, so a pair may be on both sides. Split 
 are held out (the vocabulary and the frequencies of negative samples are those of all speeches), and fewer
 speeches make a smaller N. "Posterior mean" is at the mean of the vectors, as in the paper; "predictive"
 averages each pair's probability over the draws. Gibbs: two chains, 150 draws two sweeps apart after 300 sweeps
-(K = 100: 100 after 200); NUTS: 150 after 200. {GIBBS}. {ALGORITHM}. It is run up to N = 500,000, and NUTS (the paper's HMC, which it has up
+(K = 100: 100 after 200); NUTS: 150 after 200. {GIBBS}. {ALGORITHM}. It is
+run up to N = 500,000, and NUTS (the paper's HMC, which it has up
 to 10^6) too, because of what they cost. The MAP takes up to {MAP_ITERATIONS:,} iterations of L-BFGS, and is marked
 with a star where it had not converged then. Scores of one column are of the same held-out samples; they have no
 standard errors."""

@@ -1,5 +1,6 @@
 """Hold-out scores: what MovieLens and Congress share."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -106,7 +107,7 @@ def mixing_of(post: Posterior) -> dict[str, float]:
 def score_rows(
     results: Results, key: str, columns: Sequence[Any], printed: Mapping[str, Sequence[float | None]]
 ) -> list[list[str]]:
-    """Return a row for each estimate of each way, the paper's under ours.
+    """Return a row for each estimate of each way, the paper's under ours, and one for no model at all.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ def score_rows(
             rows.append([f"{WAYS[way].label}{what}", *texts])
             if f"{way} {kind}" in printed:
                 rows.append(["(paper)", *(number(value, ".4f") for value in printed[f"{way} {kind}"])])
-    return rows
+    return [*rows, ["no model: even odds for every sample", *[f"{-math.log(2.0):.4f}"] * len(columns)]]
 
 
 def _estimates(way: str) -> list[tuple[str, str]]:

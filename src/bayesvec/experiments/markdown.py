@@ -7,7 +7,10 @@ from typing import Any
 
 NOT_RUN = "…"  # a cell that has no record yet
 NOTHING = "n/a"  # what the paper does not give, or what cannot be
-KEY = f"`{NOT_RUN}`: not run yet; `{NOTHING}`: not given, or not possible (the note says why)."
+KEY = (
+    f"`{NOT_RUN}`: not run yet; `{NOTHING}`: not given, not possible or not measured (the note says why); "
+    "empty: not planned."
+)
 
 
 def grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

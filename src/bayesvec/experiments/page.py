@@ -5,16 +5,24 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bayesvec import files
+from bayesvec.errors import InputError
 from bayesvec.experiments.cells import Experiment, Results, read_results
 from bayesvec.experiments.markdown import KEY, paragraphs
 
-HEAD = """\
-# The paper, reproduced
+TITLE = "# The paper, reproduced"
+HEAD = f"""\
+{TITLE}
 
 Every table and figure of *Posterior Sampling of Probabilistic Word Embeddings* (Yrjänäinen, Boström, Magnusson &
 Jonasson), ours beside the paper's. This page is made from the records of single cells (`experiments/records`) by
 `make paper`; no result on it is typed by hand but the paper's own. Run any of it with `bayesvec reproduce NAME`, see
-the cells and what they cost with `--list`, and a small version of all with `bayesvec reproduce all --quick`."""
+the cells and what they cost with `--list`, and a small version of all with `bayesvec reproduce all --quick`. The data
+of MovieLens and Congress are looked for in the folder that `BAYESVEC_DATA` names."""
+QUICK = f"""\
+{TITLE}: the quick size
+
+A trial of every experiment with fewer and smaller cells, made with `--quick`: it shows that all of them run, not what
+they find. The notes speak of the full size; what was run here is in the names of the cells and in their records."""
 
 
 def page_text(experiments: Iterable[Experiment], out: Path, *, quick: bool, figures: str) -> str:
@@ -35,18 +43,19 @@ def page_text(experiments: Iterable[Experiment], out: Path, *, quick: bool, figu
     for experiment in experiments:
         results = read_results(out, experiment, quick=quick)
         pictures = [Path(figures, f"{name}.png") for name in experiment.figures(results)]
-        parts.append(section(experiment, results, pictures))
-    return paragraphs(HEAD, KEY, *parts) + "\n"
+        parts.append(section(experiment, results, pictures, quick=quick))
+    return paragraphs(QUICK if quick else HEAD, KEY, *parts) + "\n"
 
 
-def section(experiment: Experiment, results: Results, pictures: Sequence[Path]) -> str:
+def section(experiment: Experiment, results: Results, pictures: Sequence[Path], *, quick: bool) -> str:
     """Return one experiment: what it shows, how much of it has been run, tables, pictures, the note."""
     state = (
         f"{results.done} of {len(results)} cells run." if results.done < len(results) else "All cells run."
     )
+    command = f"bayesvec reproduce {experiment.NAME}" + (" --quick" if quick else "")
     return paragraphs(
-        f"## {experiment.NAME}",
-        f"{experiment.SHOWS}. `bayesvec reproduce {experiment.NAME}`. {state}{_made_with(results)}",
+        f"## {experiment.NAME}" + (", the quick size" if quick else ""),
+        f"{experiment.SHOWS}. `{command}`. {state}{_made_with(results)}",
         experiment.table(results),
         _impossible(results),
         "\n".join(f"![{path.stem}]({path.as_posix()})" for path in pictures),
@@ -94,6 +103,7 @@ def write_figures(experiment: Experiment, results: Results, folder: Path) -> lis
 
 def write_page(experiments: Sequence[Experiment], out: Path, page: Path, *, quick: bool) -> list[Path]:
     """Write the page and, in a folder ``figures`` beside it, its pictures; return what was written."""
+    _check_place(page)
     folder = page.parent / "figures"
     written = []
     for experiment in experiments:
@@ -103,3 +113,14 @@ def write_page(experiments: Sequence[Experiment], out: Path, page: Path, *, quic
     page.parent.mkdir(parents=True, exist_ok=True)
     files.write(page, [text.encode()])
     return [*written, page]
+
+
+def _check_place(page: Path) -> None:
+    """Raise unless the page can be written there: nothing is, or a page like it."""
+    if page.is_dir():
+        raise InputError(f"{page} is a folder; name the page to write, such as {page / 'paper.md'}")
+    if page.exists() and not page.read_bytes().startswith(TITLE.encode()):
+        raise InputError(f"{page} exists and is not such a page; it is not replaced; choose another name")
+    above = next(folder for folder in page.absolute().parents if folder.exists())
+    if not above.is_dir():
+        raise InputError(f"cannot write {page}: {above} is a file; choose another name")

@@ -23,9 +23,9 @@ Rows = npt.NDArray[np.int64]
 
 # how the change of a word is measured, and what that is called
 CHANGES = {
-    "cosine": "1 - cosine",
-    "distance": "relative distance",
     "direction": "relative distance along the mean change",
+    "distance": "relative distance",
+    "cosine": "1 - cosine",
 }
 MOST_WORDS = 20  # that are told of if it is not said how many
 
@@ -53,7 +53,7 @@ class Drift:
     first, last : str
         The two slices.
     by : str
-        How the change is measured: ``cosine``, ``distance`` or ``direction``.
+        How the change is measured: ``direction``, ``distance`` or ``cosine``.
     share : float
         ``probability`` is that of being among this share of all words, by change.
     words : int
@@ -115,7 +115,7 @@ def drift(
     """Return the words that changed most; see `Posterior.drift`."""
     tails(level)
     if by not in CHANGES:
-        raise OptionError(f"by is {by!r}; it must be cosine, distance or direction")
+        raise OptionError(f"by is {by!r}; it must be direction, distance or cosine")
     for name, value in (("share", share), ("threshold", threshold)):
         if not 0.0 < value < 1.0:
             raise OptionError(f"{name} is {value:g}; it must lie between 0 and 1, such as 0.1")

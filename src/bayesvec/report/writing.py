@@ -84,6 +84,8 @@ def check_place(out: Path) -> None:
     """Refuse a place that cannot be written before the work is done."""
     if out.is_dir():
         raise OptionError(f"{out} is a folder; name the page to write, such as report.html")
+    if out.exists() and not out.read_bytes().lower().startswith(b"<!doctype html"):
+        raise OptionError(f"{out} exists and is not a report; it is not replaced; choose another name")
     if not out.absolute().parent.is_dir():
         raise OptionError(f"cannot write {out}: its folder is not there; make it, or choose another place")
 
