@@ -188,7 +188,7 @@ def figures(results: Results) -> dict[str, Callable[[], Any]]:
 def _draw(results: Results, shapes: list[tuple[int, int]]) -> Any:
     from bayesvec.experiments.drawing import STYLES, draw_curve, legend_below, panels
 
-    figure, axes = panels(2, rows=len(shapes), height=3.2)
+    figure, axes = panels(2, rows=len(shapes), height=3.2, one_scale=True)
     kinds = (("coverage_probability", "co-occurrence probabilities"), ("coverage_cosine", "cosines"))
     for row, (dim, vocab) in zip(axes, shapes, strict=True):
         for ax, (measure, what) in zip(row, kinds, strict=True):

@@ -28,6 +28,7 @@ one cloud away from it. R-hat is that of the first coordinate over two chains: w
 not gone all the way around its ring, or with contexts fixed not over all of its cloud."""
 
 WORLDS = ((2, 10, 20_000, 0), (5, 100, 50_000, 3))  # K, V, N and the word, counted from 0
+CHAINS = 2
 # A way, and whether its draws are turned to one reference.
 VARIANTS = (
     ("nuts", False),
@@ -53,7 +54,7 @@ def cells(quick: bool) -> list[Cell]:
                 "method": way,
                 "options": options_of(way),
                 "turned": turned,
-                "chains": 2,
+                "chains": CHAINS,
                 "draws": draws,
                 "warmup": warmup,
                 "seed": 0,
@@ -125,12 +126,13 @@ def _draw(results: Results) -> Any:
                 0.5, 0.5, "not run" if values is None else "not possible", ha="center", transform=ax.transAxes
             )
             continue
-        x, y = unpack(values["x"]), unpack(values["y"])
-        ax.plot(x, y, ".", markersize=2.5, alpha=0.5, color=COLOURS[0 if way.startswith("nuts") else 2])
+        chains = [np.split(unpack(values[x]), CHAINS) for x in "xy"]
+        for colour, x, y in zip(COLOURS, *chains, strict=False):
+            ax.plot(x, y, ".", markersize=2.5, alpha=0.5, color=colour)
         ax.plot(*values["mean"], "x", color="red", markersize=8, markeredgewidth=2)
         ax.axhline(0, color="0.85", linewidth=0.6, zorder=0)
         ax.axvline(0, color="0.85", linewidth=0.6, zorder=0)
     for ax in axes[:, 0]:
         ax.set_ylabel("coordinate 2", fontsize="small")
-    figure.suptitle(f"K = {dim}; the cross is the posterior mean", fontsize="medium")
+    figure.suptitle(f"K = {dim}; a colour for each chain, the cross is the posterior mean", fontsize="medium")
     return figure

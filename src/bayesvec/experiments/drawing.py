@@ -1,6 +1,5 @@
 """Pictures of experiments: figures of their own, without a display and without state that is shared."""
 
-import math
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -35,12 +34,14 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-def panels(columns: int, *, rows: int = 1, width: float = 4.4, height: float = 3.6) -> "tuple[Figure, Any]":
-    """Return a new figure and its axes, (rows, columns)."""
+def panels(
+    columns: int, *, rows: int = 1, width: float = 4.4, height: float = 3.6, one_scale: bool = False
+) -> "tuple[Figure, Any]":
+    """Return a new figure and its axes, (rows, columns), the heights of all on one scale or each on its own."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False)
+    axes = figure.subplots(rows, columns, squeeze=False, sharey=one_scale)
     for ax in axes.flat:
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
@@ -66,11 +67,10 @@ def draw_density(ax: "Axes", draws: npt.NDArray[np.float64], label: str, style: 
 def draw_curve(
     ax: "Axes", points: Iterable[tuple[float, float | None]], label: str, style: dict[str, Any]
 ) -> None:
-    """Draw figures over a size, with a gap in the line where a cell has not been run; nothing if there are none."""
-    found = sorted(points, key=itemgetter(0))
-    if any(y is not None for _, y in found):
-        x, y = zip(*((x, math.nan if y is None else y) for x, y in found), strict=True)
-        ax.plot(x, y, marker="o", markersize=3, label=label, **style)
+    """Draw figures over a size, a dot for each cell that has been run; nothing if there are none."""
+    found = sorted(((x, y) for x, y in points if y is not None), key=itemgetter(0))
+    if found:
+        ax.plot(*zip(*found, strict=True), marker="o", markersize=3, label=label, **style)
 
 
 def slope_guide(ax: "Axes", sizes: Sequence[float], at: float) -> None:
