@@ -167,7 +167,7 @@ def test_a_record_tells_that_its_cell_went_on_after_a_stop(tmp_path):
         record = read_record(tmp_path, experiment, cell)
         assert record["continued"] is left_behind
         text = page_text([experiment], tmp_path, quick=False, figures="figures")
-        assert ("more than 0 minutes in all" in text) is left_behind
+        assert ("more than 1 minute in all" in text) is left_behind
 
 
 def test_a_damaged_record_is_named_and_not_used(tmp_path):

@@ -1,5 +1,6 @@
 """The page of all experiments, made from their records and nothing else."""
 
+import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -72,7 +73,7 @@ def _made_with(results: Results) -> str:
         f"{record['machine']['processor']}, {record['machine']['cores']} cores" for record in records
     )
     versions = dict.fromkeys(f"bayesvec {record['versions'].get('bayesvec', '?')}" for record in records)
-    count = round(sum(record["seconds"] for record in records) / 60)
+    count = math.ceil(sum(record["seconds"] for record in records) / 60)
     minutes = f"{count} minute{'' if count == 1 else 's'} in all"
     if any(record.get("continued") for record in records):
         minutes = f"more than {minutes}"
