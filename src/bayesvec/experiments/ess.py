@@ -190,12 +190,16 @@ def _speed(results: Results) -> str:
                 texts = [NOT_RUN if values is None else NOTHING] * 4
             else:
                 texts = [
-                    number(values[quantity][f"{kind}_per_second"], ",.3g")
+                    _rate_text(values[quantity][f"{kind}_per_second"])
                     for quantity in ("probability", "cosine")
                     for kind in ("median", "worst")
                 ]
             rows.append([f"K={dim}, V={vocab}, N={size(pairs)}: {WAYS[way].label}", *texts])
     return grid(head, rows)
+
+
+def _rate_text(rate: float | None) -> str:
+    return number(rate, ",.0f" if rate is not None and rate >= 100.0 else ".3g")
 
 
 def figures(results: Results) -> dict[str, Callable[[], Any]]:
