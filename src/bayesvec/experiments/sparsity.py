@@ -121,7 +121,7 @@ def _draw(results: Results) -> Any:
     from bayesvec.experiments.drawing import panels
 
     done = [result for result in results.all if result.values is not None]
-    figure, axes = panels(len(done), width=4.2, height=4.2)
+    figure, axes = panels(len(done), width=4.2, height=4.7)
     for ax, result in zip(axes[0], done, strict=True):
         values = result.values or {}
         pattern = np.array([[mark == "1" for mark in line] for line in values["pattern"]])
