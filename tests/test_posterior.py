@@ -163,6 +163,12 @@ def test_unknown_words(draws):
         post.similarity("king", [3])
 
 
+def test_closest_to_a_word_in_a_slice_are_words_of_the_slice():
+    names = tuple(f"{word}@{year}" for word in ("harbor", "street") for year in range(2001, 2007))
+    assert closest("harbr@2003", names) == ("harbor@2003",)
+    assert "harbor@2001" in closest("harbor@1999", names)  # no such slice
+
+
 def test_closest_words_are_found_among_many():
     generator = np.random.default_rng(0)
     letters = generator.integers(97, 123, size=(100_000, 8)).astype(np.uint8)

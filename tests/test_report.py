@@ -562,6 +562,17 @@ BAD = [
 ]
 
 
+def test_what_is_not_a_report_is_not_replaced(bayesvec, run, tmp_path):
+    mine, page = tmp_path / "mine.txt", tmp_path / "page.html"
+    mine.write_text("mine")
+    status, out, err = bayesvec("report", run, "--out", mine)
+    assert (status, out) == (2, "")
+    assert "mine.txt exists and is not a report; it is not replaced" in err
+    assert mine.read_text() == "mine"
+    for _ in range(2):  # a report is
+        assert bayesvec("report", run, "--out", page, "--quiet")[0] == 0
+
+
 @pytest.mark.parametrize(("arguments", "message"), BAD, ids=[" ".join(arguments) for arguments, _ in BAD])
 def test_bad_input_is_one_line_and_status_two(bayesvec, run, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)

@@ -90,6 +90,14 @@ def write(path: Path, parts: Iterable[bytes]) -> None:
     staged.commit()
 
 
+def is_other_file(path: Path, start: bytes) -> bool:
+    """Tell whether a file is there that does not begin with ``start``, and so is not ours to replace."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(start)) != start
+
+
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write ``content`` with a checksum of itself."""
     text = json.dumps(content, indent=1, default=str)

@@ -20,14 +20,13 @@ import numpy.typing as npt
 from bayesvec.counts import PairCounts, Side
 from bayesvec.errors import OptionError
 from bayesvec.kernels import density
-from bayesvec.parallel import Threads
+from bayesvec.parallel import WORTH_SHARING, Threads
 from bayesvec.priors import Prior
 
 Float64 = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
 
 SERIAL = Threads(1)
-WORTH_SHARING = 200_000  # products of coordinates below which handing out chunks costs more than it saves
 
 
 class Gradient(NamedTuple):

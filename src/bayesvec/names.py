@@ -49,7 +49,8 @@ def closest(word: str, names: tuple[str, ...], most: int = _SUGGESTED) -> tuple[
     """
     folded = word.casefold()
     _, at, group = word.partition("@")
-    names = tuple(name for name in names if name.endswith(f"@{group}")) or names if at else names
+    if at:
+        names = tuple(name for name in names if name.endswith(f"@{group}")) or names
     same = [name for name in names if name.casefold().split("@")[0] == folded or name.casefold() == folded]
     letters = _letter_pairs(folded)
     shared = []

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 CHUNKS_PER_THREAD = 16
+WORTH_SHARING = 200_000  # products of coordinates below which handing out chunks costs more than it saves
 
 
 def default_threads() -> int:

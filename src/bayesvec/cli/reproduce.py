@@ -83,10 +83,11 @@ def reproduce(
             sys.stderr.write(f"{experiment.NAME} was left out: {error}\n")
             left_out.append(experiment.NAME)
     asked = [one for one in experiments if as_json or one.NAME not in left_out]
-    typer.echo(_answer(asked, where, quick=quick, as_json=as_json))
+    if asked:
+        typer.echo(_answer(asked, where, quick=quick, as_json=as_json))
     missing = [name for name in names if name in left_out]  # those of all may be left out
     if missing:
-        raise NoData(f"the data of {', '.join(missing)} is not here, see above; the others were run")
+        raise NoData(f"the data of {', '.join(missing)} is not here, see above")
 
 
 def _having(experiments: "list[Experiment]", quick: bool, only: list[str]) -> "list[Experiment]":

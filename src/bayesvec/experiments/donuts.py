@@ -11,7 +11,8 @@ from bayesvec.experiments.bench import Bench
 from bayesvec.experiments.cells import Cell, Results, pack, unpack
 from bayesvec.experiments.costs import fit_seconds
 from bayesvec.experiments.markdown import NOT_RUN, NOTHING, grid, number, size
-from bayesvec.experiments.ways import ALGORITHM, WAYS, draw_world, options_of
+from bayesvec.experiments.sampling import draw_world
+from bayesvec.experiments.ways import ALGORITHM, WAYS, options_of
 from bayesvec.worlds import simulate
 
 NAME = POOL = "donuts"

@@ -9,7 +9,8 @@ from bayesvec.experiments.cells import Cell, Results
 from bayesvec.experiments.costs import fit_seconds
 from bayesvec.experiments.markdown import NOT_RUN, NOTHING, grid, number, paragraphs, size
 from bayesvec.experiments.measures import effective
-from bayesvec.experiments.ways import ALGORITHM, GIBBS, WAYS, compile_way, draw_world, options_of
+from bayesvec.experiments.sampling import compile_way, draw_world
+from bayesvec.experiments.ways import ALGORITHM, GIBBS, WAYS, options_of
 from bayesvec.worlds import simulate
 
 NAME = POOL = "ess"

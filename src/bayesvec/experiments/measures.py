@@ -8,7 +8,7 @@ import numpy.typing as npt
 from bayesvec.calibration import COSINE, choose_functionals
 from bayesvec.convergence import ess_bulk, ess_tail
 from bayesvec.diagnostics import rmse_co
-from bayesvec.experiments.ways import Drawn
+from bayesvec.experiments.sampling import Drawn
 from bayesvec.streams import logistic
 from bayesvec.worlds import Truth
 

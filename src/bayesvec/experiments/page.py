@@ -120,7 +120,7 @@ def _check_place(page: Path) -> None:
     """Raise unless the page can be written there: nothing is, or a page like it."""
     if page.is_dir():
         raise InputError(f"{page} is a folder; name the page to write, such as {page / 'paper.md'}")
-    if page.exists() and not page.read_bytes().startswith(TITLE.encode()):
+    if files.is_other_file(page, TITLE.encode()):
         raise InputError(f"{page} exists and is not such a page; it is not replaced; choose another name")
     above = next(folder for folder in page.absolute().parents if folder.exists())
     if not above.is_dir():

@@ -6,13 +6,14 @@ They ask different questions of the same draws, so they share these cells: none 
 from collections.abc import Mapping
 from typing import Any
 
-from bayesvec.errors import NumericalError
+from bayesvec.errors import AnchorError, NumericalError
 from bayesvec.experiments.bench import Bench
 from bayesvec.experiments.cells import Cell
 from bayesvec.experiments.costs import fit_seconds
 from bayesvec.experiments.markdown import size
 from bayesvec.experiments.measures import against_truth, effective
-from bayesvec.experiments.ways import WAYS, Impossible, draw, options_of
+from bayesvec.experiments.sampling import draw
+from bayesvec.experiments.ways import WAYS, options_of
 from bayesvec.worlds import simulate
 
 POOL = "simulated"
@@ -125,7 +126,7 @@ def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
                 warmup=settings["warmup"],
                 bench=bench,
             )
-        except (Impossible, NumericalError) as reason:  # such as a mode at which the Hessian is singular
+        except (AnchorError, NumericalError) as reason:  # such as a mode at which the Hessian is singular
             return str(reason)
         found = against_truth(drawn, truth)
         if WAYS[settings["method"]].method in ("gibbs", "nuts"):

@@ -10,20 +10,13 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from bayesvec.counts import PairCounts
+from bayesvec.errors import AnchorError
 from bayesvec.experiments.bench import Bench
 from bayesvec.experiments.cells import Cell, Results
 from bayesvec.experiments.costs import fit_seconds
 from bayesvec.experiments.markdown import NOT_RUN, NOTHING, grid, number, paragraphs, size
-from bayesvec.experiments.ways import (
-    ALGORITHM,
-    GIBBS,
-    WAYS,
-    Impossible,
-    compile_way,
-    draw,
-    options_of,
-    prepare,
-)
+from bayesvec.experiments.sampling import compile_way, draw, prepare
+from bayesvec.experiments.ways import ALGORITHM, GIBBS, WAYS, options_of
 from bayesvec.parallel import Threads
 from bayesvec.worlds import simulate
 
@@ -120,7 +113,7 @@ def time_draws(
             return made | {"side_by_side": rate, "warmup_seconds": drawn.warmup_seconds, **drawn.told}
         try:
             return made | _time_sweeps(counts, settings, bench, prior_precision)
-        except Impossible as reason:
+        except AnchorError as reason:
             return made | {"impossible": str(reason)}
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bayesvec.errors import OptionError
 from bayesvec.estimate import LEVEL
+from bayesvec.files import is_other_file
 from bayesvec.progress import progress as show_progress
 from bayesvec.questions.terms import quoted
 from bayesvec.report.choice import HOW_MANY
@@ -84,7 +85,7 @@ def check_place(out: Path) -> None:
     """Refuse a place that cannot be written before the work is done."""
     if out.is_dir():
         raise OptionError(f"{out} is a folder; name the page to write, such as report.html")
-    if out.exists() and not out.read_bytes().lower().startswith(b"<!doctype html"):
+    if is_other_file(out, b"<!DOCTYPE html"):
         raise OptionError(f"{out} exists and is not a report; it is not replaced; choose another name")
     if not out.absolute().parent.is_dir():
         raise OptionError(f"cannot write {out}: its folder is not there; make it, or choose another place")

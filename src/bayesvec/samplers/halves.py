@@ -16,7 +16,7 @@ from bayesvec.counts import Side
 from bayesvec.kernels.coupling import Coupling, couple_rows, make_coupling
 from bayesvec.kernels.rows import SEGMENT, RowSide, make_side
 from bayesvec.kernels.trees import Trees, make_trees
-from bayesvec.parallel import Threads
+from bayesvec.parallel import WORTH_SHARING, Threads
 from bayesvec.priors import RowPrior
 from bayesvec.priors.coupling import Sparse, colours
 
@@ -26,7 +26,6 @@ Int64 = npt.NDArray[np.int64]
 
 TREE_SHARE = 0.25  # of a sweep's time that redrawing whole trees may add to it, on average
 TREE_BYTES = 64 << 20  # that a tree may take in each thread
-WORTH_SHARING = 200_000  # products of coordinates below which another thread costs more than it saves
 
 
 @dataclass(frozen=True, eq=False)
