@@ -81,7 +81,7 @@ def test_every_kind_is_tried():
 def test_a_picture_of_each_kind(bayesvec, places, pictures, tmp_path, kind):
     path = tmp_path / "figure.png"
     name, folder, *rest = (places.get(argument, argument) for argument in CASES[kind])
-    assert bayesvec("plot", folder, name, *rest, "--out", path) == (0, "", "")
+    assert bayesvec("plot", folder, name, *rest, "--out", path) == (0, f"written: {path}\n", "")
     assert path.read_bytes().startswith(b"\x89PNG")
     assert list(tmp_path.iterdir()) == [path]
     figure = pictures[0].get_figure()
@@ -92,7 +92,7 @@ def test_a_picture_of_each_kind(bayesvec, places, pictures, tmp_path, kind):
 @pytest.mark.parametrize("ending", ["pdf", "svg", "PNG"])
 def test_the_ending_says_the_format(bayesvec, run, tmp_path, ending):
     path = tmp_path / f"figure.{ending}"
-    assert bayesvec("plot", run, "similarity", "king", "queen", "--out", path)[0] == 0
+    assert bayesvec("plot", run, "similarity", "king", "queen", "--out", path, "--quiet") == (0, "", "")
     beginning = {"pdf": b"%PDF", "svg": b"<?xml", "PNG": b"\x89PNG"}[ending]
     assert path.read_bytes().startswith(beginning)
 

@@ -31,6 +31,7 @@ def plot(
     by: str = typer.Option("direction", help="Of drift: direction, distance or cosine."),
     level: float = LEVEL,
     title: str = typer.Option("", help="A title above the picture."),
+    quiet: bool = typer.Option(False, "--quiet", help="Do not say what was written."),
 ) -> None:
     wanted = words or []
     chosen = _check_request(kind, wanted, axis=axis, beside=beside, at=at, out=out)
@@ -51,6 +52,8 @@ def plot(
     ax = drawn[0] if isinstance(drawn, list) else drawn
     set_title(ax, title)
     save_figure(ax, str(out))
+    if not quiet:
+        typer.echo(f"written: {out}")
 
 
 def _names(runs: list[Path]) -> dict[str, Path]:

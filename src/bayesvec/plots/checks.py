@@ -64,8 +64,8 @@ def plot_check(
             label = f"{each.kind}, {part}"
             _cumulative(right, values, label, color=colour, linestyle=dashes, linewidth=width)
         number += 1
-    _limit(left, RHAT_ALLOWED, f"at most {RHAT_ALLOWED:g}")
-    _limit(right, ESS_WANTED, f"at least {ESS_WANTED}")
+    _limit(left, RHAT_ALLOWED, f"at most {RHAT_ALLOWED:g}", beside=1)
+    _limit(right, ESS_WANTED, f"at least {ESS_WANTED}", beside=-1)
     for ax, label in ((left, "R-hat"), (right, "effective sample size (thin: of the tails)")):
         ax.set_xlabel(label)
         ax.set_ylabel("share of quantities up to it")
@@ -170,16 +170,17 @@ def _cumulative(ax: "Axes", values: Float64, label: str, **style: Any) -> None:
     ax.step(np.concatenate([known[:1], known]), heights, where="post", label=name, **style)
 
 
-def _limit(ax: "Axes", value: float, text: str) -> None:
+def _limit(ax: "Axes", value: float, text: str, *, beside: int) -> None:
+    """Draw a vertical line, named on the side (-1: left, 1: right) where a run that is long enough has nothing."""
     ax.axvline(value, color="0.4", linewidth=1.0, linestyle=DASHES[2])
     ax.annotate(
         text,
         (value, 0.5),
         xycoords=ax.get_xaxis_transform(),
-        xytext=(-3, 0),
+        xytext=(3 * beside, 0),
         textcoords="offset points",
         rotation=90,
-        ha="right",
+        ha="left" if beside > 0 else "right",
         va="center",
         color="0.3",
         fontsize="small",

@@ -26,7 +26,7 @@ from bayesvec.parallel import Threads
 from bayesvec.priors import Prior
 from bayesvec.samplers.blocks import BlockAscent
 from bayesvec.samplers.state import Info, State
-from bayesvec.samplers.variational import Float32, Float64, Report, find_place, is_free
+from bayesvec.samplers.variational import Float32, Float64, Report, find_place, is_free, to_state
 
 INDEPENDENT = True
 CAVEAT = "its rows are independent of each other, so its intervals are too narrow"
@@ -165,7 +165,7 @@ def start(
     alpha: npt.ArrayLike | None = None,
 ) -> State:
     """Return the mean of the approximation: draws do not depend on where they begin."""
-    return _state(problem, problem.mean.astype(np.float32))
+    return to_state(problem.mean, problem.counts)
 
 
 def sweep(
@@ -181,11 +181,6 @@ def sweep(
         ),
         threads.chunks(np.ones(len(out))),
     )
-    drawn = _state(problem, out)
+    drawn = to_state(out, problem.counts)
     model = Model(problem.counts, problem.prior, threads=threads)
     return drawn, Info(model.log_posterior(drawn.rho, drawn.alpha))
-
-
-def _state(problem: Problem, theta: Float32) -> State:
-    sides = np.split(theta, [problem.counts.num_words])
-    return State(*(np.ascontiguousarray(side) for side in sides))

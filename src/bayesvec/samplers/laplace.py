@@ -9,7 +9,7 @@ clipped. For a few words of a large model see `bayesvec.samplers.laplace_covaria
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,8 @@ from bayesvec.parallel import Threads
 from bayesvec.priors import Prior
 from bayesvec.samplers.laplace_factor import Factor, check_size, factorise
 from bayesvec.samplers.laplace_space import Space, reach_mode
+from bayesvec.samplers.state import Info, State
 
-Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 INDEPENDENT = True  # no warm-up: every draw is a new one from the Gaussian
@@ -47,19 +47,6 @@ class Options:
     def __post_init__(self) -> None:
         if self.starts < 1:
             raise OptionError(f"starts is {self.starts}; it must be 1 or more")
-
-
-class State(NamedTuple):
-    """A draw."""
-
-    rho: Float32  # (R, K)
-    alpha: Float32  # (C, K)
-
-
-class Info(NamedTuple):
-    """What a draw tells of itself."""
-
-    log_posterior: float
 
 
 @dataclass(frozen=True, eq=False)

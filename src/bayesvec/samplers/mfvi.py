@@ -30,7 +30,7 @@ from bayesvec.priors import Prior
 from bayesvec.samplers import advi
 from bayesvec.samplers.meanfield import AVERAGED, Ascent, Bound, start_log_sd
 from bayesvec.samplers.state import Info, State
-from bayesvec.samplers.variational import Float64, Report, find_place, is_free, place_anchors
+from bayesvec.samplers.variational import Float64, Report, find_place, is_free, place_anchors, to_state
 
 INDEPENDENT = True
 CAVEAT = "it has no correlations, so its intervals are too narrow where there are many data"
@@ -189,7 +189,7 @@ def start(
     alpha: npt.ArrayLike | None = None,
 ) -> State:
     """Return the mean of the approximation: draws do not depend on where they begin."""
-    return _state(problem, problem.mean)
+    return to_state(problem.mean, problem.counts)
 
 
 def sweep(
@@ -202,11 +202,6 @@ def sweep(
         lambda first, last, _: fill_normal_rows(first, last, key, 0, noise),
         threads.chunks(np.ones(len(noise))),
     )
-    drawn = _state(problem, problem.mean + problem.sd * noise)
+    drawn = to_state(problem.mean + problem.sd * noise, problem.counts)
     model = Model(problem.counts, problem.prior, threads=threads)
     return drawn, Info(model.log_posterior(drawn.rho, drawn.alpha))
-
-
-def _state(problem: Problem, theta: Float64) -> State:
-    sides = np.split(theta.astype(np.float32), [problem.counts.num_words])
-    return State(*(np.ascontiguousarray(side) for side in sides))

@@ -15,6 +15,7 @@ from bayesvec.identify import Anchors, to_gauge
 from bayesvec.kernels import rng
 from bayesvec.mode import find_map
 from bayesvec.priors import Prior
+from bayesvec.samplers.state import State
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
@@ -89,6 +90,12 @@ def place_anchors(place: Float64, counts: PairCounts, anchors: Anchors | None) -
     if anchors is not None:
         place[counts.num_words + anchors.rows] = anchors.values
     return place
+
+
+def to_state(stacked: npt.NDArray[np.floating], counts: PairCounts) -> State:
+    """Take the stacked rows (R + C, K) apart."""
+    sides = np.split(stacked.astype(np.float32, copy=False), [counts.num_words])
+    return State(*(np.ascontiguousarray(side) for side in sides))
 
 
 def _random_place(counts: PairCounts, prior: Prior, dim: int, seed: int) -> tuple[Float64, Float64]:
