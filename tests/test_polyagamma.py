@@ -121,7 +121,9 @@ class TestQuantileFunction:
     @pytest.mark.parametrize("shape", SHAPES)
     def test_distribution_function_is_right_to_a_millionth(self, shape: int) -> None:
         switch = HZ_LIMIT / shape
-        tilt = np.array([*TILTS, switch * (1 - 1e-6), switch * (1 + 1e-6)])
+        last = [np.nextafter(at, 0.0) for at in (switch, Z_LIMIT)]
+        last += [float(np.nextafter(np.float32(at), np.float32(0))) for at in (switch, Z_LIMIT)]
+        tilt = np.array([*TILTS, switch * (1 - 1e-6), switch * (1 + 1e-6), *last])
         at = words()
         x = quantiles(shape, tilt, at)
         assert np.all(np.isfinite(x))
@@ -174,6 +176,14 @@ class TestFill:
         np.testing.assert_array_equal(out.view(np.int32), single.view(np.int32))
         assert np.flatnonzero(np.isnan(out)).tolist() == [7]
         assert np.flatnonzero(out == 0).tolist() == [500]
+
+    def test_the_last_tilt_of_a_table(self) -> None:
+        # z + 4 is rounded up into the next octave
+        for n in range(1, SMALL + 2):
+            eta = np.nextafter(np.float32(HZ_LIMIT / n), np.float32(0)) * np.ones(32, dtype=np.float32)
+            out = np.empty_like(eta)
+            fill_polyagamma(np.full(32, n, dtype=np.int32), eta, make_key(13, USER), 0, 0, load_tables(), out)
+            assert np.all(np.abs(out / exact.mean(n, float(eta[0])) - 1) < 1)
 
     @pytest.mark.parametrize("cut", [1, 3, 8, 10, 63, 128])
     def test_does_not_depend_on_the_cut(self, cut: int) -> None:

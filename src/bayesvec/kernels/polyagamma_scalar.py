@@ -33,6 +33,7 @@ _HALF_WORD = np.int32(0x7FFFFFFF)
 _HALF = np.float32(0.5)
 _Z_SHIFT = np.float32(Z_SHIFT)
 _HZ_LIMIT = np.float32(HZ_LIMIT)
+_Z_LIMIT = np.float32(Z_LIMIT)
 _Z_LAST = np.float32(Z_LAST)
 _T_LIMIT = np.float32(T_LIMIT)
 _T_SCALE = np.float32(T_CELLS / (2.0 * T_LIMIT))
@@ -114,7 +115,7 @@ def _unit_mean(z: float, mean: npt.NDArray[np.float64]) -> float:
 def large_draw(h: int, z: float, t: F32, tables: Tables) -> float:
     """Return the draw of PG(h, z) at the normal ``t`` for h > SMALL or h z >= HZ_LIMIT."""
     near = np.float32(z)
-    if z < Z_LIMIT:
+    if near < _Z_LIMIT:  # as rounded, so that the cell is inside the table
         mean = h * _unit_mean(np.float64(z), tables.mean)
         cell, place = _cell(near + _Z_SHIFT, MEAN_BITS, 2)
         d = _cubic(tables.moments, cell, 4, place) / np.sqrt(np.float32(h))

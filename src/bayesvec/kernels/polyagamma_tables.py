@@ -132,10 +132,13 @@ def _moments_table() -> Table:
 
 
 def _small_table() -> Table:
-    """Fit X over its mean for h = 1 ... SMALL; octaves of z that are not reached stay empty."""
+    """Fit X over its mean for h = 1 ... SMALL; octaves of z that are not reached stay empty.
+
+    One that begins just where the limit is (z = 4 for h = 12) is reached: z + 4 is rounded.
+    """
     table = _aligned((SMALL, Z_CELLS, T_CELLS, 16))
     for h in range(1, SMALL + 1):
-        octaves = int(np.searchsorted(Z_EDGES, HZ_LIMIT / h))
+        octaves = int(np.searchsorted(Z_EDGES, HZ_LIMIT / h, side="right"))
         z = _nodes(np.asarray(Z_EDGES[: octaves + 1]), 10)[..., None, None]
         # the smaller h, the nearer the singularities of the quantile in the complex plane of t
         panels, nodes = (4, 14) if h == 1 else (4, 10) if h <= 8 else (2, 14)
