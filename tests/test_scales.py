@@ -21,6 +21,7 @@ from bayesvec.priors.plain import independent
 from bayesvec.samplers import gibbs
 from bayesvec.samplers import scales as scales_module
 from bayesvec.vectors import Vectors
+from bayesvec.worlds import simulate
 from bayesvec.worlds_slices import simulate_slices
 from evidence import agrees
 
@@ -123,7 +124,13 @@ SLOW_BUGS = "rate", "stale orbit", "no pull"
 
 @pytest.mark.parametrize(
     "bug",
-    ["rank", "exchange", "stretch", *(pytest.param(bug, marks=pytest.mark.slow) for bug in SLOW_BUGS)],
+    [
+        "rank",
+        "exchange",
+        "stretch",
+        "stretch contexts",
+        *(pytest.param(bug, marks=pytest.mark.slow) for bug in SLOW_BUGS),
+    ],
 )
 def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
     right = scales_module.conditionals
@@ -142,13 +149,14 @@ def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
         )
     if bug == "exchange":
         monkeypatch.setattr(scales_module, "draw_gig", lambda power, *rest: gig(-power, *rest))
-    if bug in ("stretch", "no pull"):
+    if bug in ("stretch", "stretch contexts", "no pull"):
         monkeypatch.setattr(gibbs, "STRETCH_EVERY", 1)
-    if bug == "stretch":  # the density of the scale, not of its log
+    if bug in ("stretch", "stretch contexts"):  # the density of the scale, not of its log
         draw = scales_module._draw_log_scale
 
         def forgetful(part, *given):
-            gamma = Learned(part.learned.shape - 1.0, part.learned.rate)
+            forgets = bug == "stretch" or part.learned == ALPHA
+            gamma = Learned(part.learned.shape - forgets, part.learned.rate)
             return draw(replace(part, learned=gamma), *given)
 
         monkeypatch.setattr(scales_module, "_draw_log_scale", forgetful)
@@ -164,7 +172,8 @@ def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
             return at(problem, calls[-2] if len(calls) % 2 == 0 else scales)
 
         monkeypatch.setattr(gibbs, "_at", stale)
-    assert not joint_agrees("dynamic", sweeps=30_000 if bug in SLOW_BUGS else 6000)
+    problem = "vectors" if bug == "stretch contexts" else "dynamic"  # where there is no exchange
+    assert not joint_agrees(problem, sweeps=30_000 if bug in SLOW_BUGS else 6000)
 
 
 def grid(low, high, size):
@@ -172,8 +181,8 @@ def grid(low, high, size):
     return low + (high - low) * (nodes + 1) / 2, weights * (high - low) / 2
 
 
-def gibbs_draws(counts, prior, watch, sweeps=6000):
-    problem = gibbs.prepare(counts, prior, 1)
+def gibbs_draws(counts, prior, watch, sweeps=6000, dim=1):
+    problem = gibbs.prepare(counts, prior, dim)
     state = gibbs.start(problem, seed=3, chain=0)
     found = []
     for number in range(sweeps):
@@ -309,6 +318,18 @@ def test_scales_move_with_their_rows_where_data_are_few(monkeypatch):
         return float(ess_bulk(np.array(found)[None, 500:, None])[0])
 
     assert ess(1) > 1.5 * ess(10**9)  # 2.5 to 5 with other seeds
+
+
+def test_a_scale_of_contexts_moves_with_them_where_it_cannot_be_exchanged(monkeypatch):
+    counts, _ = simulate(40, 4, pairs=1000, seed=2)
+    prior = Prior(independent(4.0), independent(Learned(1.0, 1.0)))
+
+    def ess(every):
+        monkeypatch.setattr(gibbs, "STRETCH_EVERY", every)
+        found = gibbs_draws(counts, prior, lambda state: np.log(state.scales), sweeps=2000, dim=4)
+        return float(ess_bulk(found[None])[0])
+
+    assert ess(1) > 1.5 * ess(10**9)  # 2 to 2.6 with other seeds
 
 
 def test_log_posterior_has_the_scales_in_it():

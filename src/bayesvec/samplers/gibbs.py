@@ -27,6 +27,7 @@ from bayesvec.samplers.redraw import Drawing, Options, redraw
 from bayesvec.samplers.scales import (
     STRETCH_EVERY,
     Workers,
+    all_learned,
     draw_scales,
     log_hyperprior,
     start_scales,
@@ -109,7 +110,7 @@ def start(
     alpha: npt.ArrayLike | None = None,
 ) -> State:
     """Return the first state of a chain: the one given, or N(0, 1/K) drawn for this chain."""
-    key = rng.make_key(seed, rng.START, chain=chain, sweep=4)  # lower ones are taken by others
+    key = rng.make_key(seed, rng.START, chain=chain, sweep=rng.ROWS)
     sizes = len(problem.by_word.names), len(problem.by_context.names)
     sides = []
     for side, (given, size) in enumerate(zip((rho, alpha), sizes, strict=True)):
@@ -139,9 +140,13 @@ def sweep(
     after = State(rho[:, : problem.dim].copy(), alpha[:, : problem.dim].copy(), state.scales)
     if len(state.scales):
         key = rng.make_key(seed, rng.SCALES, chain=chain, sweep=number)
-        after = draw_scales(current.prior, after, key, exchange=problem.orbit)
+        exchange = problem.orbit and all_learned(problem.prior)
+        after = draw_scales(current.prior, after, key, exchange=exchange)
         if number % STRETCH_EVERY == 0:
-            after = stretch_scales(problem.prior, after, problem.by_word, key, Workers(works, threads))
+            workers = Workers(works, threads)
+            after = stretch_scales(problem.prior, after, problem.by_word, key, workers)
+            if not exchange and problem.anchors is None:
+                after = stretch_scales(problem.prior, after, problem.by_context, key, workers)
         current = _at(problem, after.scales)
         rho, alpha = padded_rows(after.rho), padded_rows(after.alpha)
     if problem.orbit:

@@ -17,7 +17,8 @@ hardly move. Every few sweeps it therefore moves with them: what it governs of t
 walks, or the steps) is multiplied by r and the scale divided by :math:`r^2`. That leaves the density of the
 standardised vectors as it is, so that the likelihood, the other parts of the prior and the scale's own Gamma
 distribution decide (a draw in the non-centred parametrisation, interweaved with that in the centred one: Yu & Meng
-2011). The draw is by slice sampling of the log of the scale (Neal 2003).
+2011). The draw is by slice sampling of the log of the scale (Neal 2003). The scales of rho move like that, and those
+of alpha where there is no exchange, which otherwise hands on to them what those of rho find.
 """
 
 import math
@@ -33,7 +34,7 @@ from bayesvec.kernels.rows import Work
 from bayesvec.kernels.stretch import log_likelihood_rows, pair_lines
 from bayesvec.kernels.vector import padded_rows
 from bayesvec.parallel import Threads
-from bayesvec.priors import Prior, RowPrior
+from bayesvec.priors import Prior
 from bayesvec.priors.scales import Learned, Part
 from bayesvec.samplers.halves import Half
 from bayesvec.samplers.state import ScaledState as State
@@ -67,14 +68,13 @@ def draw_scales(prior: Prior, state: State, key: rng.Key, *, exchange: bool) -> 
     key : Key
         The address of these draws.
     exchange : bool
-        Whether the prior leaves the exchange free: no mean, nothing anchored.
+        Whether to; the prior must leave it free: every scale learned (`all_learned`), no mean, nothing anchored.
     """
     scales = []
-    for row, prior_x in enumerate(conditionals(prior, state)):
-        shape, rate = prior_x
+    for row, (shape, rate) in enumerate(conditionals(prior, state)):
         scales.append(rng.gamma(shape, key, row, 0) / rate)
     drawn = np.array(scales)
-    if not (exchange and _all_learned(prior.rho) and _all_learned(prior.alpha)):
+    if not exchange:
         return state._replace(scales=drawn)
     split = len(prior.rho.learned)
     gammas = [learned for _, learned in _learned(prior)]
@@ -108,38 +108,40 @@ class Workers(NamedTuple):
 
 
 def stretch_scales(prior: Prior, state: State, half: Half, key: rng.Key, workers: Workers) -> State:
-    """Draw each scale of rho together with what it governs of the rows, the standardised rows given.
-
-    Those of alpha need no such move: the exchange hands on what these find.
+    """Draw each scale of one side together with what it governs of the rows, the standardised rows given.
 
     Parameters
     ----------
     prior : Prior
         At any scales: those of the state are used.
     state : State
-        Rows and scales.
+        Rows and scales; no row of this side is anchored.
     half : Half
-        The data by word.
+        The data by word to move rho, by context to move alpha.
     key : Key
         The address of these draws.
     workers : Workers
         With which to work.
     """
-    rho, scales, weight = state.rho, state.scales.copy(), _samples(half)
-    for number in range(len(prior.rho.learned)):
-        rho_prior = prior.at(scales).rho
-        part = rho_prior.learned[number]
-        x = rho.astype(np.float64)
-        gap = x - rho_prior.mean_rows(*x.shape)
-        direction = rho_prior.component(part, gap, weight)
+    of_alpha = half.purpose == rng.ALPHA
+    rows, other = (state.alpha, state.rho) if of_alpha else (state.rho, state.alpha)
+    first, last = (len(prior.rho.learned), len(state.scales)) if of_alpha else (0, len(prior.rho.learned))
+    scales, weight = state.scales.copy(), _samples(half)
+    for number in range(first, last):
+        now = prior.at(scales)
+        side = now.alpha if of_alpha else now.rho
+        part = side.learned[number - first]
+        x = rows.astype(np.float64)
+        gap = x - side.mean_rows(*x.shape)
+        direction = side.component(part, gap, weight)
         if direction is None:
             continue
-        likelihood = _likelihood_along(half, rho, direction, state.alpha, workers)
-        pull = _pull_along([other for other in rho_prior.parts if other is not part], gap, direction)
+        likelihood = _likelihood_along(half, rows, direction, other, workers)
+        pull = _pull_along([each for each in side.parts if each is not part], gap, direction)
         after = _draw_log_scale(part, likelihood, pull, key, _STRETCH + number)
-        rho = (x + math.expm1(0.5 * (math.log(part.scale) - after)) * direction).astype(np.float32)
+        rows = (x + math.expm1(0.5 * (math.log(part.scale) - after)) * direction).astype(np.float32)
         scales[number] = math.exp(after)
-    return State(rho, state.alpha, scales)
+    return State(other, rows, scales) if of_alpha else State(rows, other, scales)
 
 
 def _samples(half: Half) -> Float64:
@@ -242,5 +244,6 @@ def _learned(prior: Prior) -> list[tuple[Part, Learned]]:
     return [(part, part.learned) for part in parts if part.learned is not None]
 
 
-def _all_learned(prior: RowPrior) -> bool:
-    return bool(prior.parts) and all(part.learned for part in prior.parts)
+def all_learned(prior: Prior) -> bool:
+    """Tell whether every precision of both sides is learned."""
+    return all(side.parts and all(part.learned for part in side.parts) for side in (prior.rho, prior.alpha))
