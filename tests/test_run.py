@@ -9,6 +9,7 @@ import pytest
 from fake_sampler import noise
 from run_tools import draw_bytes, fake_fit, small_counts
 
+import bayesvec as bv
 from bayesvec import files, run
 from bayesvec.draws import open_draws, read_mark
 from bayesvec.errors import OptionError, RunError
@@ -340,6 +341,10 @@ def test_cosines_of_very_small_vectors():
 def test_one_word_has_no_pairs(tmp_path):
     fake_fit(tmp_path / "run", small_counts(words=1))
     assert open_draws(tmp_path / "run").monitored == []
+    found = bv.open(tmp_path / "run").check()
+    assert [each.kind for each in found.diagnoses] == ["co-occurrence probabilities", "log posterior"]
+    with pytest.raises(OptionError, match="has one word, and so no cosines"):
+        bv.compare([tmp_path / "run", tmp_path / "run"])
 
 
 def test_another_prior_is_kept(tmp_path):

@@ -146,6 +146,8 @@ def compare(
     kinds = [read_outcome(posterior.draws.path).kind for posterior in opened.values()]
     if kinds[0] == POINT:
         raise OptionError(f"{first.path} is one point, without intervals; put a run with draws first")
+    if len(first.words) < 2:
+        raise OptionError(f"{first.path} has one word, and so no cosines; compare needs two words or more")
     for posterior in opened.values():
         _check_names(first, posterior.draws)
     base, rows = None, []

@@ -30,8 +30,8 @@ def each_draw(draws: "Draws", name: str) -> Iterator[Float32]:
 
 
 def draw_slices(draws: "Draws", num_rows: int) -> Iterator[slice]:
-    """Cut the draws into slices of which ``num_rows`` vectors of every chain fit `BLOCK_BYTES`."""
-    fits = max(1, BLOCK_BYTES // (8 * draws.num_chains * num_rows * draws.dim))
+    """Cut the draws into slices of which ``num_rows`` vectors (or none) of every chain fit `BLOCK_BYTES`."""
+    fits = max(1, BLOCK_BYTES // (8 * draws.num_chains * max(1, num_rows) * draws.dim))
     length = fits // 100 * 100 or fits  # files hold at most 100 draws: do not cut them where it can be helped
     for first in range(0, draws.num_draws, length):
         yield slice(first, min(first + length, draws.num_draws))
