@@ -25,7 +25,6 @@ Float64 = npt.NDArray[np.float64]
 
 RANK_TOLERANCE = 1e-12  # of the largest squared singular value, below which an axis is empty
 SMALL = 40_000  # entries up to which the singular values of a dense matrix are the quickest
-_LANCZOS = 4  # the sweep in the address of its first vector: the starts of chains use 0 to 3
 
 
 def balanced(rho: Float64, alpha: Float64, prior: Prior) -> tuple[Float64, Float64]:
@@ -105,7 +104,7 @@ def _largest_singular_value(matrix: "csr_array[Any, tuple[int, int]]") -> float:
 
     if matrix.shape[0] * matrix.shape[1] > SMALL:
         start = np.empty(min(matrix.shape))
-        rng.fill_normals(rng.make_key(0, rng.START, sweep=_LANCZOS), 0, 0, start)
+        rng.fill_normals(rng.make_key(0, rng.START, sweep=rng.LANCZOS), 0, 0, start)
         try:
             return float(svds(matrix, k=1, v0=start, return_singular_vectors=False)[0])
         except ArpackError:
@@ -128,7 +127,7 @@ def _largest_coupled(kappa: Any, prior: Prior) -> float:
 
     if columns**2 > SMALL:
         start = np.empty(columns)
-        rng.fill_normals(rng.make_key(0, rng.START, sweep=_LANCZOS), 0, 0, start)
+        rng.fill_normals(rng.make_key(0, rng.START, sweep=rng.LANCZOS), 0, 0, start)
         own = (columns, columns)
         try:
             found = eigsh(

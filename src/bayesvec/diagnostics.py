@@ -142,7 +142,7 @@ class Score:
         At the posterior mean of the vectors (the paper's); None for a run with ``identify="none"``, whose
         draws are rotated against each other so that their mean means nothing.
     predictive : float or None
-        Of each pair's probability averaged over the draws; None if no draws are kept or there is one only.
+        Of each pair's probability averaged over the draws; None if no draws are kept or the run is a point.
     observations : int
         How many samples were held out.
     pairs : int

@@ -156,14 +156,10 @@ def draw_change(form_rho: Float64, form_alpha: Float64, power: float, key: Key) 
                 for k in range(dim):
                     sizes[k] += side[j, k] * turned[j, k]
         for k in range(dim):
-            scale = 1.0
             if size_rho[k] > 0.0 and size_alpha[k] > 0.0:
                 scale = math.sqrt(draw_gig(power, size_rho[k], size_alpha[k], key, move * dim + k))
-            size_rho[k] = scale
-        for j in range(dim):
-            for k in range(dim):
-                change[j, k] *= size_rho[k]
-                inverse[j, k] /= size_rho[k]
+                change[:, k] *= scale
+                inverse[:, k] /= scale
     return change, inverse
 
 

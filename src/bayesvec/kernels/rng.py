@@ -18,6 +18,8 @@ from bayesvec.kernels.compiled import compiled, inlined
 # What a number is for. Two purposes never share an address.
 RHO, ALPHA, ORBIT, START, NEGATIVES, SUBSAMPLE, SIMULATE, SPLIT, USER, APPROXIMATION, QUESTION = range(11)
 SCALES = 11
+# What it is that starts: the sweep of addresses whose purpose is START.
+MODE, MONITORED, JITTER, ASCENT, ROWS, FILLED, LANCZOS = range(7)
 
 U32 = np.uint32
 U64 = np.uint64

@@ -291,7 +291,7 @@ def redraw_trees(
                     return int(row)
                 if parent >= 0:
                     weight = coupling.weight[trees.entry[start + node]]
-                    known += 2.0 * dim * weight
+                    known += 2.0 * dim * weight  # the trace of all blocks; a weight is negative
                     _pass_up(weight, dim, matrix[node], scratch.message, matrix[parent])
             beyond = share_of(seen, known) * overrelax
             for node in range(nodes - 1, -1, -1):

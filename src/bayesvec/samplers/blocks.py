@@ -95,7 +95,7 @@ class BlockAscent:
     def run(self, max_sweeps: int, tolerance: float, report: Report) -> tuple[list[float], bool]:
         """Sweep until the bound rises by less than ``tolerance`` per coordinate a sweep.
 
-        Returns the bounds after every update of a side but the last, and whether it stopped rising.
+        Returns the bounds, each taken as an update of a side begins, and whether they stopped rising.
         """
         enough = tolerance * np.count_nonzero(self.free) * self.dim
         bounds: list[float] = []

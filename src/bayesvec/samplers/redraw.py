@@ -51,7 +51,8 @@ class Options:
         sweeps.
     overrelax : float
         How far beyond the mean of its conditional a row goes that the data alone hold, from 0 (drawn anew) to
-        below 1; others less far, and those with fewer pairs than axes are drawn anew. What words and contexts can
+        below 1; others less far, and those with fewer pairs than axes are drawn anew (unless their tree is redrawn at
+        once). What words and contexts can
         only do together then takes fewer sweeps; what is even around the means, such as the log posterior, takes a
         few more. Without effect if rows are restarted.
     """
@@ -123,7 +124,7 @@ def is_joint(options: Options, every: int, number: int) -> bool:
     """Whether whole trees are redrawn in a sweep."""
     if options.restart or options.joint == "never":
         return False
-    return options.joint == "always" or number % every == 1 % every  # in the first sweep of a run, for one
+    return options.joint == "always" or (number - 1) % every == 0
 
 
 def _redraw_colour(

@@ -25,7 +25,6 @@ Report = Callable[[str], None]
 MAP_ITERATIONS = 200  # enough for a start
 START_SCALE = 0.3  # of the prior's standard deviation, where there is no MAP to begin at
 ASCENT = 2**24 - 1  # the chain whose random numbers the ascent takes: no chain of draws has this number
-_START_SWEEP = 3  # of the addresses for starts: those before are taken
 
 
 def is_free(counts: PairCounts, anchors: Anchors | None) -> Bool:
@@ -99,7 +98,7 @@ def to_state(stacked: npt.NDArray[np.floating], counts: PairCounts) -> State:
 
 
 def _random_place(counts: PairCounts, prior: Prior, dim: int, seed: int) -> tuple[Float64, Float64]:
-    key = rng.make_key(seed, rng.START, sweep=_START_SWEEP)
+    key = rng.make_key(seed, rng.START, sweep=rng.ASCENT)
     sides = []
     for side, rows, chosen in ((0, counts.num_words, prior.rho), (1, counts.num_contexts, prior.alpha)):
         noise = np.empty(rows * dim)
