@@ -39,7 +39,7 @@ def fit_seconds(
     elif way.startswith("gibbs"):
         seconds = sweeps * one
     elif way.startswith("nuts"):
-        steps = 16 * (1 + math.log10(max(pairs, 1000) / 1000)) * (1 + dim / 10)
+        steps = 100 if pairs <= 20_000 else 500  # of a trajectory; measured, K = 5 and 10
         seconds = sweeps * steps * gradient
     elif way == "map":
         seconds = 300 * gradient
