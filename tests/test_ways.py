@@ -59,10 +59,22 @@ def test_the_papers_way_keeps_the_last_contexts_at_the_map(world, bench):
     assert WAYS["paper"].options == {"restart": True, "inner_steps": 10}
 
 
-def test_a_map_of_zero_cannot_be_fixed(bench):
+def test_the_paper_alone_fixes_a_map_of_zero(bench):
     few = bv.simulate(VOCAB, DIM, pairs=20, seed=0)
     with pytest.raises(AnchorError, match="spans only 0 of 2 directions"):
-        drawn_by("paper", few, bench)
+        drawn_by("gibbs-last", few, bench)
+    assert not np.any(drawn_by("paper", few, bench).alpha[:, :, -2:])
+    settings = {
+        "identify": "fixed",
+        "anchors": "last",
+        "prior_precision": float(DIM),
+        "draws": 3,
+        "warmup": 2,
+    }
+    with pytest.raises(AnchorError, match="spans only 0 of 2 directions"):
+        bv.fit(few[0], DIM, **settings, progress=False)
+    run = bv.fit(few[0], DIM, options={"restart": True}, **settings, progress=False)
+    assert not np.any(run.draws.read("alpha")[:, :, -2:])
 
 
 @pytest.mark.parametrize("name", ["mfvi", "mfvi-stan", "blockvi", "laplace", "map"])

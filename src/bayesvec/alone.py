@@ -81,7 +81,10 @@ def prepare_alone(
         Told how far a method that does not sweep is; may raise to stop.
     """
     sweeping = kind_of(module) == SWEEPS
-    fixed, begin = _begin(counts, prior, dim, sweeping=sweeping, how=anchors, seed=seed, threads=threads)
+    spanning = not getattr(options, "restart", False)  # as in `begin.find_begin`
+    fixed, begin = _begin(
+        counts, prior, dim, sweeping=sweeping, how=anchors, spanning=spanning, seed=seed, threads=threads
+    )
     given: dict[str, Any] = {"options": options, "anchors": fixed}
     if not sweeping:
         given["approximation"] = module.approximate(
@@ -153,6 +156,7 @@ def _begin(
     *,
     sweeping: bool,
     how: AnchorChoice | None,
+    spanning: bool,
     seed: int,
     threads: int,
 ) -> tuple[Anchors | None, dict[str, npt.NDArray[Any]]]:
@@ -161,7 +165,7 @@ def _begin(
         return None, {}
     iterations = START_ITERATIONS if how is None else ANCHOR_ITERATIONS
     found = find_map(counts, prior, dim, seed=seed, max_iterations=iterations, threads=threads)
-    anchors = None if how is None else choose_anchors(found.alpha, how, seed=seed)
+    anchors = None if how is None else choose_anchors(found.alpha, how, seed=seed, spanning=spanning)
     if not sweeping or found.is_zero:
         return anchors, {}
     return anchors, {"rho": found.rho, "alpha": found.alpha}

@@ -114,7 +114,11 @@ def _principal(reference: Reference) -> Reference:
 
 
 def choose_anchors(
-    alpha: npt.NDArray[np.float64], how: AnchorChoice | Sequence[int] = "qr", *, seed: int = 0
+    alpha: npt.NDArray[np.float64],
+    how: AnchorChoice | Sequence[int] = "qr",
+    *,
+    seed: int = 0,
+    spanning: bool = True,
 ) -> Anchors:
     """Choose the K context rows to fix, at their values in ``alpha``.
 
@@ -127,6 +131,8 @@ def choose_anchors(
         random, or the rows themselves.
     seed : int, optional
         For ``random``.
+    spanning : bool, optional
+        Raise an `AnchorError` if the rows span fewer than K directions, and so leave rotations free.
     """
     size, dim = alpha.shape
     if dim > size:
@@ -137,7 +143,7 @@ def choose_anchors(
     rows = _anchor_rows(alpha, how, seed)
     values = alpha[rows].astype(np.float64)
     singular = np.linalg.svd(values, compute_uv=False)
-    if not singular[-1] > _RANK_TOLERANCE * max(1.0, singular[0]):
+    if spanning and not singular[-1] > _RANK_TOLERANCE * max(1.0, singular[0]):
         rank = int((singular > _RANK_TOLERANCE * max(1.0, singular[0])).sum())
         raise AnchorError(
             f"the MAP of the {dim} anchor contexts spans only {rank} of {dim} directions (with little data "

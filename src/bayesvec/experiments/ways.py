@@ -18,8 +18,8 @@ Gibbs is ours: free, one step a sweep, which goes on from the current value of a
 (see "Beyond the mean" in the docs), with the orbit move"""
 ALGORITHM = """\
 "Algorithm 1" is the paper's variant on our kernels: rows begin anew from the prior and take S = 10 steps, and the
-last K contexts are fixed at the MAP, near which our chains start; not possible (n/a) where the MAP of those contexts
-spans fewer than K directions"""
+last K contexts are fixed at the MAP, near which our chains start, even where those span fewer than K directions (the
+MAP of a rare context may be zero); other ways with contexts fixed are then not possible (n/a)"""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,9 @@ def find_begin(
             )
         if fixed:
             how = cast("AnchorChoice | list[int]", settings.anchors)
-            anchors = choose_anchors(found.alpha, how, seed=settings.seed)
+            # the paper's variant fixes contexts whatever they are
+            spanning = not settings.options.get("restart", False)
+            anchors = choose_anchors(found.alpha, how, seed=settings.seed, spanning=spanning)
             arrays |= {"anchor_rows": anchors.rows, "anchor_values": anchors.values}
             arrays["map_converged"] = np.asarray(found.converged)
             arrays["map_scaled_gradient"] = np.asarray(found.scaled_gradient)

@@ -42,7 +42,8 @@ class Options:
     inner_steps : int
         Polya-Gamma steps of a row in each sweep (the paper's S).
     restart : bool
-        Begin each row anew from N(0, 1/K), as the paper's Algorithm 1; biased, and without the orbit move.
+        Begin each row anew from N(0, 1/K), as the paper's Algorithm 1; biased, and without the orbit move. Contexts
+        are then fixed (``identify="fixed"``) even if they span fewer than K directions.
     orbit : bool
         Move along the orbit after each sweep, where prior and anchors leave the symmetry.
     joint : str
