@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEV := $(VENV)/.ready-dev
 DOCS := $(VENV)/.ready-docs
 
 .PHONY: demo docs paper test test-slow bench lint clean
@@ -12,17 +13,21 @@ $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "bayesvec needs Python 3.11 or newer; say which with: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(DEV): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-$(DOCS): $(READY)
+$(DOCS): $(DEV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
 demo: $(READY)
 	$(BIN)/bayesvec demo
 
-test: $(READY)
+test: $(DEV)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 test-slow: $(DOCS)
@@ -33,13 +38,13 @@ docs: $(DOCS)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 # docs/paper.md and its pictures from the records of single cells; computes none
-paper: $(READY)
+paper: $(DEV)
 	$(BIN)/bayesvec reproduce all --out experiments/records --page docs/paper.md
 
-bench: $(READY)
+bench: $(DEV)
 	$(BIN)/python benchmarks/all.py
 
-lint: $(READY)
+lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from run_tools import draw_bytes, small_counts
 
 import bayesvec as bv
+from bayesvec import datasets, run
 from bayesvec.cli import main
 from bayesvec.draws import open_draws
 from bayesvec.runs import chain
@@ -46,7 +48,7 @@ def command(monkeypatch, capsys):
 def test_fits_counts(counts, command):
     status, out, err = command("fit", "--counts", counts, *SMALL, "--out", "mine")
     assert status == 0
-    assert out.startswith("mine: 2 chains of 8 draws of 12 words in 0:")
+    assert re.match(r"mine: 2 chains of 8 draws of 12 words in \d+:\d\d\n", out)
     assert "not long enough" in out
     assert "bayesvec fit --resume --draws" in out
     assert "chain 1: draw 8/8" in err
@@ -93,7 +95,7 @@ def test_fits_text(tmp_path, monkeypatch, command):
     (tmp_path / "pets.txt").write_text("\n".join([line] * 21))
     status, _, err = command("fit", "pets.txt", "--vocab", 8, "--window", 3, "--negatives", 2, "--resume")
     assert status == 2
-    assert err.startswith("bayesvec: the counts have changed since pets.run was begun")
+    assert err.splitlines()[-1].startswith("bayesvec: the counts have changed since pets.run was begun")
 
 
 def test_all_options_of_text_reach_the_counting(tmp_path, monkeypatch, command):
@@ -205,6 +207,35 @@ def test_bad_options(counts, command, options, message):
     assert message in err
     assert err.count("\n") == 1
     assert sorted(path.name for path in counts.parent.iterdir()) == ["counts"]
+
+
+def test_folders_of_ours_are_no_text(counts, command):
+    command("fit", "--counts", counts, *SMALL, "--out", "my run", "--quiet")
+    given = "say: bayesvec fit --counts counts\n"
+    assert command("fit", "counts") == (2, "", f"bayesvec: counts is counts, not text; {given}")
+    going_on = "say: bayesvec fit --resume --out 'my run'\n"
+    assert command("fit", "--resume", "my run") == (2, "", f"bayesvec: my run is a run, not text; {going_on}")
+
+
+def test_fit_tells_what_it_has_read(counts, command):
+    (counts.parent / "text.txt").write_text("a b a b c\na b a\n")
+    _, _, err = command("fit", "text.txt", "--vocab", 2, "--window", 1, *SMALL)
+    assert "2 documents, 8 tokens; a vocabulary of 2 words, 87.5% of the tokens\n" in err
+
+
+def test_a_demo_needs_a_folder_and_ends_when_it_is_stopped(counts, command, monkeypatch):
+    (counts.parent / "file").write_text("mine")
+    refused = "bayesvec: file is a file; --out must be a folder, or a new one\n"
+    assert command("demo", "--out", "file") == (2, "", refused)
+
+    def stopped(*given, **settings):
+        raise run.Interrupted("stopped")
+
+    monkeypatch.setattr(datasets, "python_docs", lambda: [" ".join(f"w{i}" for i in range(1000))])
+    monkeypatch.setattr(run, "fit", stopped)
+    status, out, _ = command("demo", "--out", "mine")
+    assert status == 130
+    assert out.count("$ bayesvec") == 2
 
 
 def test_fixed_where_the_map_is_zero(counts, command):

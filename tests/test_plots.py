@@ -185,7 +185,7 @@ def test_an_axis_of_many_pairs_names_a_few():
 
 def test_neighbors(post):
     table = post.neighbors("king", 4)
-    ax = drawn(plots.plot_neighbors(table, level=0.9))
+    ax = drawn(plots.plot_neighbors(table, level=0.9, word="king"))
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), table["mean"])
     segments = ax.collections[0].get_segments()
     np.testing.assert_array_equal(
@@ -195,7 +195,7 @@ def test_neighbors(post):
     texts = [text.get_text() for text in ax.texts]
     assert texts == [*(f"{p:.2f}" for p in table["probability"]), "P(top 4)"]
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the nearest on top
-    assert ax.get_xlabel() == "cosine similarity, 90% interval"
+    assert ax.get_xlabel() == "cosine with king, 90% interval"
 
 
 def test_neighbors_of_one_point_have_no_intervals_and_no_probabilities():

@@ -1,4 +1,5 @@
 import json
+import unicodedata
 
 import numpy as np
 import pytest
@@ -48,6 +49,8 @@ def test_cosines_lie_in_their_range():
 def test_similarity_of_every_pair(draws):
     post = Posterior(draws)
     estimate = post.similarity("tax@D", "naïve café")
+    decomposed = unicodedata.normalize("NFD", "naïve café")
+    np.testing.assert_array_equal(post.similarity("tax@D", decomposed).draws, estimate.draws)
     assert estimate.label == "cosine(tax@D, naïve café)"
     np.testing.assert_allclose(estimate.draws, cosine_by_hand(draws.rho, 2, 5), rtol=1e-12)
     several = post.similarity("queen", ["king", "Law"])

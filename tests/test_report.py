@@ -521,7 +521,7 @@ def test_the_command(bayesvec, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, out, err = bayesvec("report", run, "--words", 'king, "\\"quoted\\", & more", queen', "-n", 2)
     assert (status, err) == (0, "")
-    assert out.startswith("a <b>run.report.html: ")
+    assert out.startswith("written: a <b>run.report.html\nthe run: ")
     assert [path.name for path in tmp_path.iterdir()] == ["a <b>run.report.html"]
     assert bayesvec("report", run, "--words", "king,queen", "--out", "x.html", "--quiet") == (0, "", "")
     told_before = (tmp_path / "x.html").read_bytes()

@@ -1,5 +1,6 @@
 """Names of rows: from a word to its row, and for an unknown word to those spelled most like it."""
 
+import unicodedata
 from difflib import SequenceMatcher
 from functools import cached_property
 
@@ -32,7 +33,9 @@ class Names:
         """Return the row of ``name``, or raise an error with the closest names."""
         if not isinstance(name, str):
             raise OptionError(f"{name!r} is not a word; words are given as text")
-        row = self._rows.get(name)
+        row = self._rows.get(
+            name, self._rows.get(unicodedata.normalize("NFC", name))
+        )  # texts are read as NFC
         if row is None:
             raise UnknownWordError(name, closest(name, self.names), among=self.among)
         return row

@@ -24,7 +24,7 @@ from bayesvec.cli import (  # noqa: F401
     simulate,
     split,
 )
-from bayesvec.cli.app import app
+from bayesvec.cli.app import STOPPED, app
 from bayesvec.errors import BayesvecError
 
 # Typer comes with a copy of click in some versions and needs click itself in others.
@@ -44,7 +44,7 @@ def main() -> None:
         _fail(str(error))
     except (KeyboardInterrupt, typer.Abort):
         sys.stderr.write("bayesvec: stopped\n")
-        sys.exit(130)
+        sys.exit(STOPPED)
     sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -2,6 +2,8 @@
 
 import typer
 
+STOPPED = 130  # the status of work that was stopped by the user, as shells have it
+
 app = typer.Typer(
     name="bayesvec",
     help="Word embeddings that know how sure they are.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bayesvec.cli.app import app
+from bayesvec.cli.app import STOPPED, app
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def calibrate(
             result = put_to_test(method, **given, report=_Report(worlds, advance, quiet))
     except KeyboardInterrupt:
         sys.stderr.write("bayesvec: stopped; nothing was written\n")
-        raise typer.Exit(130) from None
+        raise typer.Exit(STOPPED) from None
     if out is not None:
         _write(result, out)
     typer.echo(json.dumps(result.to_dict(), indent=1) if as_json else str(result))

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import typer
 
-from bayesvec.cli.app import app
+from bayesvec.cli.app import STOPPED, app
+from bayesvec.errors import OptionError
 
 PAIRS = ("list", "tuple", "file", "directory", "true", "false", "thread", "process")
 
@@ -19,6 +20,8 @@ def demo(
     """Embed Python's own documentation and ask a few questions; shows each command that it runs."""
     from bayesvec import datasets
 
+    if out.exists() and not out.is_dir():
+        raise OptionError(f"{out} is a file; --out must be a folder, or a new one")
     typer.echo("The corpus: Python's documentation and docstrings, a document a line.")
     out.mkdir(parents=True, exist_ok=True)
     text = out / "python-docs.txt"
@@ -38,7 +41,8 @@ def demo(
 
 
 def _run(*words: object) -> None:
-    """Show a command and run it; a status, such as that of `check`, does not end the demo."""
+    """Show a command and run it; a status such as that of `check` does not end the demo, but being stopped does."""
     arguments = [str(word) for word in words]
     typer.echo(f"\n$ {shlex.join(['bayesvec', *arguments])}")
-    app(arguments, standalone_mode=False)
+    if app(arguments, standalone_mode=False) == STOPPED:
+        raise typer.Exit(STOPPED)

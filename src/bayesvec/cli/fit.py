@@ -1,13 +1,14 @@
 """`bayesvec fit`."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bayesvec.cli.app import app
+from bayesvec.cli.app import STOPPED, app
 from bayesvec.cli.prior_options import NO_PRIOR_OPTIONS, PriorOptions
 from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_options, takes_text_options
 from bayesvec.errors import OptionError, RunError
@@ -110,6 +111,8 @@ class _Data:
         if given and not texts:
             raise OptionError(f"{given[0]} is for TEXT, and none is given")
         options.check()
+        for text in texts:
+            _check_is_text(Path(text))
         self.texts = texts
         self.counts = counts
         self.options = options
@@ -135,7 +138,15 @@ class _Data:
             from bayesvec.counts_store import open_counts
 
             return open_counts(self.counts)
-        return self.options.count(self.texts, seed=self.seed, threads=self.threads, progress=self.show)
+        counts = self.options.count(self.texts, seed=self.seed, threads=self.threads, progress=self.show)
+        if self.show:
+            read = counts.recipe
+            covered = read["tokens_in_vocabulary"] / read["tokens"]
+            sys.stderr.write(
+                f"{read['documents']:,} documents, {read['tokens']:,} tokens; "
+                f"a vocabulary of {counts.num_contexts:,} words, {covered:.1%} of the tokens\n"
+            )
+        return counts
 
 
 def _run(
@@ -173,7 +184,15 @@ def _run(
         return run.fit(counts, out=path, force=force, **settings, **common), perf_counter() - began
     except run.Interrupted as stopped:
         sys.stderr.write(f"bayesvec: {stopped}\n")
-        raise typer.Exit(130) from None
+        raise typer.Exit(STOPPED) from None
+
+
+def _check_is_text(path: Path) -> None:
+    """Refuse a folder of ours, with what was probably meant."""
+    if not (path / "manifest.json").is_file():
+        return
+    what, meant = ("a run", "--resume --out") if (path / "counts").is_dir() else ("counts", "--counts")
+    raise OptionError(f"{path} is {what}, not text; say: bayesvec fit {meant} {shlex.quote(str(path))}")
 
 
 def _method_there(path: Path) -> str:
@@ -210,7 +229,11 @@ def _summary(posterior: "Posterior", seconds: float, *, as_json: bool) -> None:
         }
         typer.echo(json.dumps(summary))
         return
-    size = f"{verdict.head()[0]} of {len(there.words):,} words"
+    words = len(there.words)
+    rows = (
+        f"{words:,} word{'' if words == 1 else 's'}" if there.groups is None else f"{words:,} words in slices"
+    )
+    size = f"{verdict.head()[0]} of {rows}"
     typer.echo(f"{there.path}: {size} in {clock(seconds)}")
     if verdict.outcome.summary:
         typer.echo(str(verdict.outcome))

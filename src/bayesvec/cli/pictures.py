@@ -68,8 +68,11 @@ def _forest(request: Request) -> Any:
 def _neighbors(request: Request) -> Any:
     from bayesvec.plots import plot_neighbors
 
-    table = request.run.neighbors(request.words[0], request.n, at=request.at, level=request.level)
-    return plot_neighbors(table, level=request.level)
+    word = request.words[0]
+    table = request.run.neighbors(word, request.n, at=request.at, level=request.level)
+    return plot_neighbors(
+        table, level=request.level, word=word if request.at is None else f"{word}@{request.at}"
+    )
 
 
 def _projection(request: Request) -> Any:

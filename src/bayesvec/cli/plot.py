@@ -103,4 +103,8 @@ def _check_request(
         raise OptionError(f"--at goes with plot {allowed}; not with plot {kind}")
     if out.suffix.lower() not in PICTURES:
         raise OptionError(f"{out} ends in {out.suffix!r}; a picture can be .png, .pdf or .svg")
+    if not out.absolute().parent.is_dir():
+        raise OptionError(
+            f"cannot write {out}: there is no folder {out.parent}; make it, or choose another place"
+        )
     return chosen

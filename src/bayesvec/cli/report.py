@@ -48,4 +48,4 @@ def report(
     if as_json:
         print_json(content.to_dict())
     elif not quiet:
-        typer.echo(f"{place}: {content.check.verdict}")
+        typer.echo(f"written: {place}\nthe run: {content.check.verdict}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bayesvec.cli.app import app
+from bayesvec.cli.app import STOPPED, app
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ def reproduce(
     if where.exists() and not where.is_dir():
         raise OptionError(f"{where} is a file; --out must be a folder, or a new one")
     if show:
-        typer.echo(_listed(experiments, where, quick=quick, only=only, as_json=as_json))
+        typer.echo(
+            _listed(experiments, where, quick=quick, only=only, briefly=not (names or only), as_json=as_json)
+        )
         return
     if page is not None:
         from bayesvec.experiments.page import write_page
@@ -126,7 +128,7 @@ def _run(
             f"bayesvec: stopped; {done} of {len(missing)} cells of {experiment.NAME} were done and are kept in "
             f"{out}; the same command goes on\n"
         )
-        raise typer.Exit(130) from None
+        raise typer.Exit(STOPPED) from None
 
 
 @contextmanager
@@ -148,8 +150,9 @@ def _shown(name: str, total: float, quiet: bool) -> Iterator[tuple[Any, Any]]:
 
 
 def _listed(
-    experiments: "list[Experiment]", out: Path, *, quick: bool, only: list[str], as_json: bool
+    experiments: "list[Experiment]", out: Path, *, quick: bool, only: list[str], briefly: bool, as_json: bool
 ) -> str:
+    """Return a line for each experiment and, unless ``briefly``, for each of its cells; or all cells as JSON."""
     from bayesvec.experiments.cells import choose, read_record, record_path
     from bayesvec.experiments.running import in_time
 
@@ -167,7 +170,8 @@ def _listed(
             state = (
                 f"about {in_time(cell.cost)}" if record is None else f"done in {in_time(record['seconds'])}"
             )
-            told.append(f"  {cell.label}  ({state})")
+            if not briefly:
+                told.append(f"  {cell.label}  ({state})")
             rows.append(
                 {
                     "experiment": experiment.NAME,

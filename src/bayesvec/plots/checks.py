@@ -184,4 +184,5 @@ def _limit(ax: "Axes", value: float, text: str, *, beside: int) -> None:
         va="center",
         color="0.3",
         fontsize="small",
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
     )

@@ -125,7 +125,11 @@ def plot_projection(
 
 
 def plot_neighbors(
-    neighbors: Table["Neighbor"], *, ax: "Axes | None" = None, level: float | None = None
+    neighbors: Table["Neighbor"],
+    *,
+    ax: "Axes | None" = None,
+    level: float | None = None,
+    word: str = "",
 ) -> "Axes":
     """Draw a table of neighbours as a forest plot: mean and interval of each, P(in the top n) at the right.
 
@@ -137,6 +141,8 @@ def plot_neighbors(
         Where to draw.
     level : float, optional
         Probability of the table's intervals, for the label of the axis.
+    word : str, optional
+        Whose neighbours they are, for the same.
     """
     ax = forest_axes(ax, neighbors["word"], 1)
     mean, low, high = (np.array(neighbors[name], dtype=np.float64) for name in ("mean", "low", "high"))
@@ -144,7 +150,7 @@ def plot_neighbors(
         ax,
         neighbors["word"],
         {"": (mean, low, high)},
-        xlabel="cosine similarity",
+        xlabel=f"cosine with {safe(word)}" if word else "cosine similarity",
         ylabel="neighbour",
         level=level,
     )

@@ -127,7 +127,8 @@ def _words(content: Content) -> str:
             columns, rows = columns[:2], [row[:2] for row in rows]
         caption = f"Neighbours of {word}."
         axes = new_axes(None, width=_HALF_WIDTH, height=0.8 + 0.3 * len(table))
-        ax = plots.plot_neighbors(table, ax=axes, level=None if content.is_point else content.level)
+        level = None if content.is_point else content.level
+        ax = plots.plot_neighbors(table, ax=axes, level=level, word=word)
         shown = html.figure(inline_svg(ax, f"neighbors-{number}", caption), caption)
         told = html.table(columns, rows)
         parts.append(f'<h3>{html.word(word)}</h3>\n<div class="beside">\n{told}\n{shown}\n</div>')

@@ -82,7 +82,8 @@ class Folder:
             message = (
                 f"the counts have changed since {self.path} was begun "
                 f"({known['num_pairs']} pairs and fingerprint {known['fingerprint'][:8]} there, "
-                f"{counts.num_pairs} and {counts.fingerprint[:8]} here); give those or another folder"
+                f"{counts.num_pairs} and {counts.fingerprint[:8]} here); to go on with those that the run keeps, "
+                "give it alone; for others, another folder"
             )
             raise RunError(message, path=str(self.path))
 
