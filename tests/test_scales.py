@@ -119,18 +119,12 @@ def test_joint_distribution_at_length(name, orbit):
     assert joint_agrees(name, sweeps=100_000, options=gibbs.Options(orbit=orbit))
 
 
-SLOW_BUGS = "rate", "stale orbit", "no pull"
+SLOW_BUGS = "rate", "stale orbit", "no pull", "stretch contexts"
 
 
 @pytest.mark.parametrize(
     "bug",
-    [
-        "rank",
-        "exchange",
-        "stretch",
-        "stretch contexts",
-        *(pytest.param(bug, marks=pytest.mark.slow) for bug in SLOW_BUGS),
-    ],
+    ["rank", "exchange", "stretch", *(pytest.param(bug, marks=pytest.mark.slow) for bug in SLOW_BUGS)],
 )
 def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
     right = scales_module.conditionals

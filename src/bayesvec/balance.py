@@ -104,7 +104,7 @@ def _largest_singular_value(matrix: "csr_array[Any, tuple[int, int]]") -> float:
 
     if matrix.shape[0] * matrix.shape[1] > SMALL:
         start = np.empty(min(matrix.shape))
-        rng.fill_normals(rng.make_key(0, rng.START, sweep=rng.LANCZOS), 0, 0, start)
+        rng.fill_normals(rng.make_key(0, rng.START, sweep=rng.Start.LANCZOS), 0, 0, start)
         try:
             return float(svds(matrix, k=1, v0=start, return_singular_vectors=False)[0])
         except ArpackError:
@@ -127,7 +127,7 @@ def _largest_coupled(kappa: Any, prior: Prior) -> float:
 
     if columns**2 > SMALL:
         start = np.empty(columns)
-        rng.fill_normals(rng.make_key(0, rng.START, sweep=rng.LANCZOS), 0, 0, start)
+        rng.fill_normals(rng.make_key(0, rng.START, sweep=rng.Start.LANCZOS), 0, 0, start)
         own = (columns, columns)
         try:
             found = eigsh(

@@ -244,7 +244,7 @@ def _sides(model: Model, theta: Float64) -> tuple[Float64, Float64]:
 
 def _start(model: Model, dim: int, seed: int, start: int) -> Float64:
     """Small normals about the prior mean, addressed by start and row."""
-    key = rng.make_key(seed, rng.START, chain=start, sweep=rng.MODE)
+    key = rng.make_key(seed, rng.START, chain=start, sweep=rng.Start.MODE)
     words, contexts = model.counts.num_words, model.counts.num_contexts
     theta = np.empty((words + contexts, dim))
     for row in range(len(theta)):

@@ -7,6 +7,7 @@ one kind: another kind may round a product and a sum together, and so differ in 
 """
 
 import math
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +19,6 @@ from bayesvec.kernels.compiled import compiled, inlined
 # What a number is for. Two purposes never share an address.
 RHO, ALPHA, ORBIT, START, NEGATIVES, SUBSAMPLE, SIMULATE, SPLIT, USER, APPROXIMATION, QUESTION = range(11)
 SCALES = 11
-# What it is that starts: the sweep of addresses whose purpose is START.
-MODE, MONITORED, JITTER, ASCENT, ROWS, FILLED, LANCZOS = range(7)
 
 U32 = np.uint32
 U64 = np.uint64
@@ -28,6 +27,18 @@ _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
 _LOW = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
+
+
+class Start(IntEnum):
+    """What it is that starts: the sweep of an address whose purpose is START."""
+
+    MODE = 0
+    MONITORED = 1
+    JITTER = 2
+    ASCENT = 3
+    ROWS = 4
+    FILLED = 5
+    LANCZOS = 6
 
 
 class Key(NamedTuple):

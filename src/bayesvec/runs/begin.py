@@ -117,7 +117,7 @@ def find_approximation(
 
 def jittered(begin: Mapping[str, npt.NDArray[Any]], seed: int, chain: int) -> dict[str, npt.NDArray[Any]]:
     """Return the MAP with the chain's own noise: chains that agree later on have forgotten their start."""
-    key = rng.make_key(seed, rng.START, chain=chain, sweep=rng.JITTER)
+    key = rng.make_key(seed, rng.START, chain=chain, sweep=rng.Start.JITTER)
     result = {}
     for row, side in enumerate(("rho", "alpha")):
         noise = np.empty(begin[side].size)

@@ -299,7 +299,7 @@ def monitored_pairs(num_words: int, seed: int) -> list[tuple[int, int]]:
     """Choose some pairs of different words at random, each pair once."""
     pairs: dict[tuple[int, int], None] = {}
     wanted = min(MONITORED, num_words * (num_words - 1) // 2)
-    key = rng.make_key(seed, rng.START, sweep=rng.MONITORED)
+    key = rng.make_key(seed, rng.START, sweep=rng.Start.MONITORED)
     block = 0
     while len(pairs) < wanted:
         first, second = (int(u * num_words) for u in rng.uniforms(key, 0, block))

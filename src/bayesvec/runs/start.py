@@ -151,7 +151,7 @@ def begin_at(
 def _filled(rho: Float64, seed: int) -> Float64:
     """Give random vectors to the rows that have none."""
     size = np.sqrt(np.nanmean(rho**2))
-    key = rng.make_key(seed, rng.START, sweep=rng.FILLED)
+    key = rng.make_key(seed, rng.START, sweep=rng.Start.FILLED)
     for row in np.flatnonzero(np.isnan(rho[:, 0])).tolist():
         rng.fill_normals(key, row, 0, rho[row])
         rho[row] *= size

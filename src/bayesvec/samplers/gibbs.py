@@ -110,7 +110,7 @@ def start(
     alpha: npt.ArrayLike | None = None,
 ) -> State:
     """Return the first state of a chain: the one given, or N(0, 1/K) drawn for this chain."""
-    key = rng.make_key(seed, rng.START, chain=chain, sweep=rng.ROWS)
+    key = rng.make_key(seed, rng.START, chain=chain, sweep=rng.Start.ROWS)
     sizes = len(problem.by_word.names), len(problem.by_context.names)
     sides = []
     for side, (given, size) in enumerate(zip((rho, alpha), sizes, strict=True)):

@@ -200,7 +200,7 @@ class Target:
     def start(self, seed: int, chain: int, around: tuple[Float64, Float64] | None = None) -> Float64:
         """Return where a chain begins, with noise of its own: near ``around``, or N(0, 1/K) without it."""
         theta = np.empty(self.num_parameters)
-        rng.fill_normals(rng.make_key(seed, rng.START, chain=chain, sweep=rng.JITTER), 0, 0, theta)
+        rng.fill_normals(rng.make_key(seed, rng.START, chain=chain, sweep=rng.Start.JITTER), 0, 0, theta)
         if around is None:
             return np.asarray(theta / np.sqrt(self.shapes[0][1]))
         sides = np.concatenate([around[0].ravel(), around[1][self.free].ravel()])

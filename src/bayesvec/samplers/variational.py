@@ -98,7 +98,7 @@ def to_state(stacked: npt.NDArray[np.floating], counts: PairCounts) -> State:
 
 
 def _random_place(counts: PairCounts, prior: Prior, dim: int, seed: int) -> tuple[Float64, Float64]:
-    key = rng.make_key(seed, rng.START, sweep=rng.ASCENT)
+    key = rng.make_key(seed, rng.START, sweep=rng.Start.ASCENT)
     sides = []
     for side, rows, chosen in ((0, counts.num_words, prior.rho), (1, counts.num_contexts, prior.alpha)):
         noise = np.empty(rows * dim)
