@@ -29,8 +29,8 @@ The data is that of `congress-cosines` (whose records these are), K = 50, 500,00
 The paper fixes the last K contexts at the MAP in one run and K random ones in another, and finds an R-hat of
 1.0012 between the two for both cosines. Here R-hat is the rank-normalised split R-hat over all four chains of
 two runs (Vehtari et al. 2021), from the draws that the records keep, for the paper's algorithm, for ours with
-contexts fixed, between the two, and between fixed and free; a chain that mixes badly raises it too, so in brackets is the
-difference of the two means over its Monte Carlo standard error. {ALGORITHM}."""
+contexts fixed, between the two, and between fixed and free; a chain that mixes badly raises it too, so in
+brackets is the difference of the two means over its Monte Carlo standard error. {ALGORITHM}."""
 
 PAPER = {("speak", "law"): 1.0012, ("that", "it"): 1.0012}
 WAYS_SHOWN = ("gibbs", "gibbs-last", "gibbs-random", "paper", "paper-random")
