@@ -51,6 +51,7 @@ def test_similarity_of_every_pair(draws):
     estimate = post.similarity("tax@D", "naïve café")
     decomposed = unicodedata.normalize("NFD", "naïve café")
     np.testing.assert_array_equal(post.similarity("tax@D", decomposed).draws, estimate.draws)
+    assert decomposed in post
     assert estimate.label == "cosine(tax@D, naïve café)"
     np.testing.assert_allclose(estimate.draws, cosine_by_hand(draws.rho, 2, 5), rtol=1e-12)
     several = post.similarity("queen", ["king", "Law"])

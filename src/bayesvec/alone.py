@@ -1,7 +1,7 @@
 """A method on one set of counts in memory, without a run folder: for many small fits that nobody keeps."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import ModuleType
 from typing import Any
 
@@ -13,7 +13,7 @@ from bayesvec.identify import AnchorChoice, Anchors, choose_anchors
 from bayesvec.mode import find_map
 from bayesvec.parallel import Threads
 from bayesvec.priors import Prior
-from bayesvec.runs.begin import ANCHOR_ITERATIONS, START_ITERATIONS, jittered
+from bayesvec.runs.begin import ANCHOR_ITERATIONS, START_ITERATIONS, jittered, must_span
 from bayesvec.runs.outcome import SWEEPS, kind_of
 from bayesvec.samplers.state import State
 
@@ -81,7 +81,7 @@ def prepare_alone(
         Told how far a method that does not sweep is; may raise to stop.
     """
     sweeping = kind_of(module) == SWEEPS
-    spanning = not getattr(options, "restart", False)  # as in `begin.find_begin`
+    spanning = must_span(asdict(options))
     fixed, begin = _begin(
         counts, prior, dim, sweeping=sweeping, how=anchors, spanning=spanning, seed=seed, threads=threads
     )

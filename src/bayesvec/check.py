@@ -99,7 +99,7 @@ class Check:
 
     def head(self) -> list[str]:
         """Return the lines that stand above the figures: sizes, and what the method says."""
-        size = f"{_many(self.chains, 'chain')} of {_many(self.draws, 'draw')}"
+        size = f"{many(self.chains, 'chain')} of {many(self.draws, 'draw')}"
         told = [
             f"{name} {mean:.3g} ({low:.3g} to {high:.3g})" for name, (mean, low, high) in self.learned.items()
         ]
@@ -256,7 +256,7 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
         return False, f"not long enough: {'; '.join(reasons)}; {_go_on(draws, needed, outcome)}"
     if divergences := outcome.summary.get("divergences"):
         remedy = "begin a new run with smaller steps, such as --option target_accept=0.95"
-        return False, f"{_many(divergences, 'divergence')}: a part of the posterior may be missing; {remedy}"
+        return False, f"{many(divergences, 'divergence')}: a part of the posterior may be missing; {remedy}"
     return True, f"long enough: worst ESS {ess:.0f} ({ESS_WANTED} wanted), worst R-hat {worst_rhat:.2f}"
 
 
@@ -273,7 +273,8 @@ def _go_on(draws: "Draws", needed: float, outcome: Outcome) -> str:
     return f"go on with: bayesvec fit --resume --draws {rounded} --out {folder}"
 
 
-def _many(number: int, what: str) -> str:
+def many(number: int, what: str) -> str:
+    """Return a number of things in words, such as ``2 chains``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 

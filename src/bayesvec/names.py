@@ -33,15 +33,18 @@ class Names:
         """Return the row of ``name``, or raise an error with the closest names."""
         if not isinstance(name, str):
             raise OptionError(f"{name!r} is not a word; words are given as text")
-        row = self._rows.get(
-            name, self._rows.get(unicodedata.normalize("NFC", name))
-        )  # texts are read as NFC
+        row = self._find(name)
         if row is None:
             raise UnknownWordError(name, closest(name, self.names), among=self.among)
         return row
 
     def __contains__(self, name: object) -> bool:
-        return name in self._rows
+        return isinstance(name, str) and self._find(name) is not None
+
+    def _find(self, name: str) -> int | None:
+        """Return the row of a name as it is, or as texts are read (NFC)."""
+        row = self._rows.get(name)
+        return self._rows.get(unicodedata.normalize("NFC", name)) if row is None else row
 
 
 def closest(word: str, names: tuple[str, ...], most: int = _SUGGESTED) -> tuple[str, ...]:

@@ -212,6 +212,7 @@ def _rows_or_rule(anchors: str) -> str | list[int]:
 
 
 def _summary(posterior: "Posterior", seconds: float, *, as_json: bool) -> None:
+    from bayesvec.check import many
     from bayesvec.runs.display import clock
 
     there, verdict = posterior.draws, posterior.check()
@@ -229,11 +230,8 @@ def _summary(posterior: "Posterior", seconds: float, *, as_json: bool) -> None:
         }
         typer.echo(json.dumps(summary))
         return
-    words = len(there.words)
-    rows = (
-        f"{words:,} word{'' if words == 1 else 's'}" if there.groups is None else f"{words:,} words in slices"
-    )
-    size = f"{verdict.head()[0]} of {rows}"
+    slices = "" if there.groups is None else " in slices"
+    size = f"{verdict.head()[0]} of {many(len(there.words), 'word')}{slices}"
     typer.echo(f"{there.path}: {size} in {clock(seconds)}")
     if verdict.outcome.summary:
         typer.echo(str(verdict.outcome))

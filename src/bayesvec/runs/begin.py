@@ -53,8 +53,7 @@ def find_begin(
             )
         if fixed:
             how = cast("AnchorChoice | list[int]", settings.anchors)
-            # the paper's variant fixes contexts whatever they are
-            spanning = not settings.options.get("restart", False)
+            spanning = must_span(settings.options)
             anchors = choose_anchors(found.alpha, how, seed=settings.seed, spanning=spanning)
             arrays |= {"anchor_rows": anchors.rows, "anchor_values": anchors.values}
             arrays["map_converged"] = np.asarray(found.converged)
@@ -67,6 +66,11 @@ def find_begin(
         arrays |= begin_at(start, counts, prior, settings, mode=mode, threads=threads)
     files.write(path, files.array_parts(arrays))
     return _warned(arrays)
+
+
+def must_span(options: Mapping[str, Any]) -> bool:
+    """Tell whether anchors must span all directions: the paper's variant fixes contexts whatever they are."""
+    return not options.get("restart", False)
 
 
 def _warned(begin: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
