@@ -25,14 +25,15 @@ import numpy as np
 from report import read, write
 from threadpoolctl import threadpool_limits
 
-from bayesvec.calibration import COSINE, choose_functionals
-from bayesvec.convergence import ess_bulk, rhat
-from bayesvec.mode import find_map
-from bayesvec.parallel import Threads
+from bayesvec._parallel import Threads
+from bayesvec.chains.begin import jittered
+from bayesvec.diagnostics.sbc import COSINE, choose_functionals
+from bayesvec.estimates.convergence import ess_bulk, rhat
+from bayesvec.inference.gibbs import sampler as gibbs
+from bayesvec.inference.nuts import sampler as nuts
+from bayesvec.model.map import find_map
 from bayesvec.priors import spherical
-from bayesvec.runs.begin import jittered
-from bayesvec.samplers import gibbs, nuts
-from bayesvec.worlds import simulate
+from bayesvec.simulation.pairs import simulate
 
 CHAINS = 2
 SEED = 1

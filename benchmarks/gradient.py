@@ -14,8 +14,8 @@ import report
 from twin import NumpyTwin
 
 from bayesvec import simulate
-from bayesvec.model import Model
-from bayesvec.parallel import Threads, default_threads
+from bayesvec._parallel import Threads, default_threads
+from bayesvec.model.density import Model
 from bayesvec.priors import spherical
 
 REQUIRED = 10.0

@@ -16,16 +16,16 @@ from report import write
 from threadpoolctl import threadpool_limits
 
 from bayesvec import simulate
+from bayesvec._parallel import Threads, default_threads
 from bayesvec.datasets.congress import congress
 from bayesvec.datasets.files import VARIABLE
-from bayesvec.model import Model
-from bayesvec.parallel import Threads, default_threads
+from bayesvec.inference.gibbs import sampler as gibbs
+from bayesvec.inference.laplace.covariance import laplace_covariance
+from bayesvec.inference.laplace.factor import factorise
+from bayesvec.inference.laplace.space import reach_mode
+from bayesvec.inference.map.method import find_map
+from bayesvec.model.density import Model
 from bayesvec.priors import spherical
-from bayesvec.samplers import gibbs
-from bayesvec.samplers.laplace_covariance import laplace_covariance
-from bayesvec.samplers.laplace_factor import factorise
-from bayesvec.samplers.laplace_space import reach_mode
-from bayesvec.samplers.map import find_map
 
 
 def data(vocab, year):

@@ -16,8 +16,8 @@ from scipy.optimize import minimize
 from twin import NumpyTwin
 
 from bayesvec import simulate
-from bayesvec.counts import PairCounts
-from bayesvec.mode import find_map
+from bayesvec.counts.pairs import PairCounts
+from bayesvec.model.map import find_map
 from bayesvec.priors import Prior, spherical
 
 REQUIRED = 5.0

@@ -13,14 +13,14 @@ import numpy as np
 from report import write
 from threadpoolctl import threadpool_limits
 
-from bayesvec.convergence import ess_bulk, ess_tail
+from bayesvec._parallel import Threads, default_threads
 from bayesvec.errors import BayesvecError
-from bayesvec.experiments import data
-from bayesvec.mode import find_map
-from bayesvec.parallel import Threads, default_threads
+from bayesvec.estimates.convergence import ess_bulk, ess_tail
+from bayesvec.inference.gibbs import sampler as gibbs
+from bayesvec.model.map import find_map
+from bayesvec.paper import data
 from bayesvec.priors import spherical
-from bayesvec.samplers import gibbs
-from bayesvec.worlds import simulate
+from bayesvec.simulation.pairs import simulate
 
 CHAINS = 2
 

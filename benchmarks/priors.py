@@ -13,11 +13,11 @@ from report import write
 from threadpoolctl import threadpool_limits
 
 from bayesvec import priors
-from bayesvec.convergence import ess_bulk
-from bayesvec.counts_rows import with_rows
-from bayesvec.parallel import Threads
-from bayesvec.samplers import gibbs
-from bayesvec.worlds_slices import simulate_slices
+from bayesvec._parallel import Threads
+from bayesvec.counts.rows import with_rows
+from bayesvec.estimates.convergence import ess_bulk
+from bayesvec.inference.gibbs import sampler as gibbs
+from bayesvec.simulation.slices import simulate_slices
 
 # words, slices, contexts, dim, samples
 WORLDS = {

@@ -16,7 +16,7 @@ from statistics import median
 import numpy as np
 import report
 
-from bayesvec.runs import recorder
+from bayesvec.storage import writer as recorder
 
 REQUIRED = {
     "neighbors_seconds": 3.0,

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from bayesvec.machine import machine, versions
+from bayesvec.storage.provenance import machine, versions
 
 RESULTS = Path(__file__).parent / "results"
 

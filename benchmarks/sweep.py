@@ -14,12 +14,12 @@ import polyagamma
 from report import write
 from threadpoolctl import threadpool_limits
 
+from bayesvec._parallel import Threads, default_threads
+from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma import fill_polyagamma
-from bayesvec.parallel import Threads, default_threads
 from bayesvec.priors import spherical
-from bayesvec.samplers import gibbs
-from bayesvec.worlds import simulate
+from bayesvec.simulation.pairs import simulate
 
 CORES = default_threads()
 

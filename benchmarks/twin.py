@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from bayesvec.counts import PairCounts
+from bayesvec.counts.pairs import PairCounts
 from bayesvec.priors import Prior
 
 Float64 = npt.NDArray[np.float64]

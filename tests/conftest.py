@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from bayesvec import cli
-from bayesvec.samplers import halves
+from bayesvec.inference import sides as halves
 
 
 @pytest.fixture

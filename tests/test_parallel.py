@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from bayesvec.parallel import CHUNKS_PER_THREAD, Threads, chunks_by_cost
+from bayesvec._parallel import CHUNKS_PER_THREAD, Threads, chunks_by_cost
 
 
 def rows_of(chunks):

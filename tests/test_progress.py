@@ -1,7 +1,7 @@
 import io
 import sys
 
-from bayesvec.progress import progress
+from bayesvec._progress import progress
 
 
 class Terminal(io.StringIO):

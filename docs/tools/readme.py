@@ -20,7 +20,7 @@ from pathlib import Path
 import pages
 
 from bayesvec.datasets import python_docs
-from bayesvec.machine import machine
+from bayesvec.storage.provenance import machine
 
 README = Path(__file__).parents[2] / "README.md"
 MARK = re.compile(r"<!-- outputs: (.*?) -->")

@@ -8,25 +8,25 @@ __version__ = "0.1.0"
 # Where each public name lives. A module is imported when one of its names is first used, so that
 # `import bayesvec` and `bayesvec --help` answer at once.
 _HOME = {
-    "BayesianEmbedding": "bayesvec.embedding",
-    "Estimate": "bayesvec.estimate",
-    "PairCounts": "bayesvec.counts",
-    "Posterior": "bayesvec.posterior",
-    "calibrate": "bayesvec.trials",
-    "compare": "bayesvec.comparison",
-    "count": "bayesvec.text.counting",
-    "count_baskets": "bayesvec.text.counting",
-    "export": "bayesvec.exports",
-    "fit": "bayesvec.run",
-    "from_pairs": "bayesvec.counts",
-    "from_table": "bayesvec.counts_table",
-    "open": "bayesvec.posterior",  # not in __all__: a star import must not hide Python's own
-    "open_counts": "bayesvec.counts_store",
-    "open_truth": "bayesvec.worlds",
+    "BayesianEmbedding": "bayesvec.integrations.sklearn",
+    "Estimate": "bayesvec.estimates.estimate",
+    "PairCounts": "bayesvec.counts.pairs",
+    "Posterior": "bayesvec.posterior.posterior",
+    "calibrate": "bayesvec.diagnostics.calibration",
+    "compare": "bayesvec.diagnostics.comparison",
+    "count": "bayesvec.text.count",
+    "count_baskets": "bayesvec.text.count",
+    "export": "bayesvec.io",
+    "fit": "bayesvec.fitting",
+    "from_pairs": "bayesvec.counts.pairs",
+    "from_table": "bayesvec.counts.table",
+    "open": "bayesvec.posterior.posterior",  # not in __all__: a star import must not hide Python's own
+    "open_counts": "bayesvec.counts.store",
+    "open_truth": "bayesvec.simulation.pairs",
     "random_polyagamma": "bayesvec.kernels.polyagamma",
-    "read_vectors": "bayesvec.vectors",
-    "simulate": "bayesvec.worlds",
-    "simulate_documents": "bayesvec.worlds_text",
+    "read_vectors": "bayesvec.vectors.read",
+    "simulate": "bayesvec.simulation.pairs",
+    "simulate_documents": "bayesvec.simulation.documents",
 }
 
 _MODULES = ("datasets", "priors")
@@ -70,19 +70,19 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from bayesvec import datasets, priors
-    from bayesvec.comparison import compare
-    from bayesvec.counts import PairCounts, from_pairs
-    from bayesvec.counts_store import open_counts
-    from bayesvec.counts_table import from_table
-    from bayesvec.embedding import BayesianEmbedding
-    from bayesvec.estimate import Estimate
-    from bayesvec.exports import export
+    from bayesvec.counts.pairs import PairCounts, from_pairs
+    from bayesvec.counts.store import open_counts
+    from bayesvec.counts.table import from_table
+    from bayesvec.diagnostics.calibration import calibrate
+    from bayesvec.diagnostics.comparison import compare
+    from bayesvec.estimates.estimate import Estimate
+    from bayesvec.fitting import fit
+    from bayesvec.integrations.sklearn import BayesianEmbedding
+    from bayesvec.io import export
     from bayesvec.kernels.polyagamma import random_polyagamma
-    from bayesvec.posterior import Posterior
-    from bayesvec.posterior import open as open
-    from bayesvec.run import fit
-    from bayesvec.text.counting import count, count_baskets
-    from bayesvec.trials import calibrate
-    from bayesvec.vectors import read_vectors
-    from bayesvec.worlds import open_truth, simulate
-    from bayesvec.worlds_text import simulate_documents
+    from bayesvec.posterior.posterior import Posterior
+    from bayesvec.posterior.posterior import open as open
+    from bayesvec.simulation.documents import simulate_documents
+    from bayesvec.simulation.pairs import open_truth, simulate
+    from bayesvec.text.count import count, count_baskets
+    from bayesvec.vectors.read import read_vectors

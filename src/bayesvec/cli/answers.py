@@ -11,7 +11,7 @@ import typer
 from bayesvec.errors import InputError
 
 if TYPE_CHECKING:
-    from bayesvec.estimate import Estimate, Table
+    from bayesvec.estimates.estimate import Estimate, Table
 
 RUN = typer.Argument(..., metavar="RUN", help="The folder of a run.")
 WORD = typer.Argument(..., metavar="WORD", help="A word.")

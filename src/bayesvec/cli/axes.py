@@ -33,7 +33,7 @@ def analogy(
     as_json: bool = JSON,
 ) -> None:
     """Answer A : B :: C : ? with the probability of each answer."""
-    from bayesvec.posterior import open_posterior
+    from bayesvec.posterior.posterior import open_posterior
 
     table = open_posterior(run).analogy(a, b, c, n, at=at, level=level)
     print_answer(table, "answers", as_json=as_json, question=[a, b, c], at=at, n=n, level=level)
@@ -54,8 +54,8 @@ def project(
     as_json: bool = JSON,
 ) -> None:
     """Place words on an axis built from pairs of words, each with its interval."""
-    from bayesvec.posterior import open_posterior
-    from bayesvec.questions.terms import read_axis
+    from bayesvec.posterior.posterior import open_posterior
+    from bayesvec.posterior.terms import read_axis
 
     if bool(axis) == (axis_file is not None):
         raise OptionError("give the pairs of the axis either by --axis or by --axis-file")
@@ -76,9 +76,9 @@ def associate(
     as_json: bool = JSON,
 ) -> None:
     """Test associations: WEAT's effect size of --x and --y, or RNSB's uneven judgement of --targets."""
-    from bayesvec.estimate import plain
-    from bayesvec.posterior import open_posterior
-    from bayesvec.questions.terms import split_words
+    from bayesvec.estimates.estimate import plain
+    from bayesvec.posterior.posterior import open_posterior
+    from bayesvec.posterior.terms import split_words
 
     if bool(targets) == bool(x or y):
         raise OptionError("give --x and --y (WEAT) or --targets (RNSB)")
@@ -118,10 +118,10 @@ def contrast(
     as_json: bool = JSON,
 ) -> None:
     """Give the difference of each pair of quantities, P(above 0), and how many claims are expected to be false."""
-    from bayesvec.posterior import open_posterior
-    from bayesvec.questions.claims import claims
-    from bayesvec.questions.slices import between
-    from bayesvec.questions.terms import evaluate, split_words
+    from bayesvec.posterior.claims import claims
+    from bayesvec.posterior.posterior import open_posterior
+    from bayesvec.posterior.slices import between
+    from bayesvec.posterior.terms import evaluate, split_words
 
     posterior = open_posterior(run)
     if slices:

@@ -11,8 +11,8 @@ from bayesvec.cli.app import STOPPED, app
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
-    from bayesvec.progress import Advance
-    from bayesvec.trials import Calibration
+    from bayesvec._progress import Advance
+    from bayesvec.diagnostics.calibration import Calibration
 
 _PICTURES = (".png", ".pdf", ".svg")
 
@@ -44,10 +44,10 @@ def calibrate(
 ) -> None:
     """Fit worlds drawn from the prior and see whether the intervals hold; status 1 if they do not."""
     _check_free(out)
-    from bayesvec.progress import progress
-    from bayesvec.run import find_method
-    from bayesvec.runs.settings import read_options
-    from bayesvec.trials import calibrate as put_to_test
+    from bayesvec._progress import progress
+    from bayesvec.diagnostics.calibration import calibrate as put_to_test
+    from bayesvec.fitting import find_method
+    from bayesvec.storage.settings import read_options
 
     given: dict[str, Any] = {
         "vocab": vocab,

@@ -10,7 +10,7 @@ from bayesvec.cli.answers import AT, JSON, LEVEL, RUN, print_json, print_table
 from bayesvec.cli.app import app
 
 if TYPE_CHECKING:
-    from bayesvec.check import Check
+    from bayesvec.diagnostics.check import Check
 
 
 @app.command()
@@ -20,7 +20,7 @@ def check(
     as_json: bool = JSON,
 ) -> None:
     """Say whether a run is long enough; status 1 if it is not or cannot be known, with what to do."""
-    from bayesvec.posterior import open_posterior
+    from bayesvec.posterior.posterior import open_posterior
 
     result = open_posterior(run).check(parameters=parameters)
     if as_json:
@@ -44,8 +44,8 @@ def score(
     quiet: bool = typer.Option(False, "--quiet", help="Show no progress."),
 ) -> None:
     """Give the log likelihood of held-out counts, averaged over observations."""
-    from bayesvec.counts_store import open_counts
-    from bayesvec.posterior import open_posterior
+    from bayesvec.counts.store import open_counts
+    from bayesvec.posterior.posterior import open_posterior
 
     point = None if mode is None else open_posterior(mode)
     result = open_posterior(run).score(open_counts(holdout), map=point, progress=not quiet)
@@ -70,7 +70,7 @@ def judge(
     quiet: bool = typer.Option(False, "--quiet", help="Show no progress."),
 ) -> None:
     """Compare with human judgements of similarity (Spearman's correlation), or count right analogies."""
-    from bayesvec.posterior import open_posterior
+    from bayesvec.posterior.posterior import open_posterior
 
     posterior = open_posterior(run)
     if analogies:

@@ -21,8 +21,8 @@ def compare(
     quiet: bool = typer.Option(False, "--quiet", help="Show no progress."),
 ) -> None:
     """Lay runs side by side: intervals and means against the first run, time, hold-out scores."""
-    from bayesvec.comparison import compare as lay_beside
-    from bayesvec.counts_store import open_counts
+    from bayesvec.counts.store import open_counts
+    from bayesvec.diagnostics.comparison import compare as lay_beside
 
     held = None if holdout is None else open_counts(holdout)
     result = lay_beside(runs, holdout=held, quantities=quantities, level=level, seed=seed, progress=not quiet)

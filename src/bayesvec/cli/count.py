@@ -12,7 +12,7 @@ from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_o
 from bayesvec.errors import InputError
 
 if TYPE_CHECKING:
-    from bayesvec.counts import PairCounts
+    from bayesvec.counts.pairs import PairCounts
 
 
 @app.command()
@@ -30,7 +30,7 @@ def count(
     """Count the word pairs of a text, or the pairs of items in baskets."""
     from time import perf_counter
 
-    from bayesvec.counts_store import check_free
+    from bayesvec.counts.store import check_free
 
     text.check()
     check_free(out, force=force)
@@ -49,7 +49,7 @@ def count(
 
 def _warm_up() -> None:
     """Count two words: compiling or loading the code is no part of its speed."""
-    from bayesvec.text.counting import count as count_texts
+    from bayesvec.text.count import count as count_texts
 
     count_texts(documents=["a b"], threads=1, progress=False)
 

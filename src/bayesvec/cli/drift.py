@@ -9,7 +9,7 @@ from bayesvec.cli.answers import JSON, LEVEL, RUN, print_answer, print_json, tol
 from bayesvec.cli.app import app
 
 if TYPE_CHECKING:
-    from bayesvec.estimate import Estimate
+    from bayesvec.estimates.estimate import Estimate
 
 
 @app.command()
@@ -35,9 +35,9 @@ def drift(
     as_json: bool = JSON,
 ) -> None:
     """Follow quantities over the slices of a run, or list the words that differ most between two slices."""
-    from bayesvec.posterior import open_posterior
-    from bayesvec.questions.claims import claims
-    from bayesvec.questions.slices import slice_ends
+    from bayesvec.posterior.claims import claims
+    from bayesvec.posterior.posterior import open_posterior
+    from bayesvec.posterior.slices import slice_ends
 
     posterior = open_posterior(run)
     if not terms:
@@ -72,6 +72,6 @@ def drift(
 
 
 def _with_probability(change: "Estimate", level: float) -> dict[str, Any]:
-    from bayesvec.estimate import plain
+    from bayesvec.estimates.estimate import plain
 
     return {**change.to_dict(level), **plain({"probability_above_zero": change.probability_above(0.0)})}

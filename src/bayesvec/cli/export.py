@@ -32,8 +32,8 @@ def export(
     quiet: bool = typer.Option(False, "--quiet", help="Show no progress and print no summary."),
 ) -> None:
     """Write a run for other programs: gensim, ArviZ, data frames, NumPy."""
-    from bayesvec.exports import export as write
-    from bayesvec.posterior import open_posterior
+    from bayesvec.io import export as write
+    from bayesvec.posterior.posterior import open_posterior
 
     posterior = open_posterior(run)
     options = {"side": side, "what": what, "draw": draw, "chain": chain, "level": level, "force": force}

@@ -14,8 +14,8 @@ from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_option
 from bayesvec.errors import OptionError, RunError
 
 if TYPE_CHECKING:
-    from bayesvec.counts import PairCounts
-    from bayesvec.posterior import Posterior
+    from bayesvec.counts.pairs import PairCounts
+    from bayesvec.posterior.posterior import Posterior
 
 _OF_METHOD = ("inner_steps", "restart", "orbit")  # kept among the method's options in a run's settings
 _ENDINGS = (".gz", ".bz2", ".xz", ".zst")
@@ -135,7 +135,7 @@ class _Data:
     def load(self) -> "PairCounts":
         """Open the counts, or count the text."""
         if self.counts is not None:
-            from bayesvec.counts_store import open_counts
+            from bayesvec.counts.store import open_counts
 
             return open_counts(self.counts)
         counts = self.options.count(self.texts, seed=self.seed, threads=self.threads, progress=self.show)
@@ -155,9 +155,9 @@ def _run(
     """Begin a run or go on with one; return it with the seconds it took."""
     from time import perf_counter
 
-    from bayesvec import run
-    from bayesvec.runs import folder
-    from bayesvec.runs.settings import read_options
+    from bayesvec import fitting as run
+    from bayesvec.storage import folder
+    from bayesvec.storage.settings import read_options
 
     common: dict[str, Any] = {"threads": data.threads, "progress": data.show}
     began = perf_counter()
@@ -196,7 +196,7 @@ def _check_is_text(path: Path) -> None:
 
 
 def _method_there(path: Path) -> str:
-    from bayesvec.draws import read_manifest
+    from bayesvec.storage.reader import read_manifest
 
     return str(read_manifest(path)["settings"]["method"])
 
@@ -212,8 +212,8 @@ def _rows_or_rule(anchors: str) -> str | list[int]:
 
 
 def _summary(posterior: "Posterior", seconds: float, *, as_json: bool) -> None:
-    from bayesvec.check import many
-    from bayesvec.runs.display import clock
+    from bayesvec.chains.display import clock
+    from bayesvec.diagnostics.check import many
 
     there, verdict = posterior.draws, posterior.check()
     if as_json:

@@ -24,10 +24,10 @@ def laplace(
     quiet: bool = typer.Option(False, "--quiet", help="Show no progress."),
 ) -> None:
     """Give the cosines of a few words by the Laplace approximation at the mode (RUN: best of --method map)."""
-    from bayesvec.posterior import open_posterior
-    from bayesvec.progress import progress
-    from bayesvec.questions.laplace import cosines_of, save_covariance
-    from bayesvec.questions.terms import split_words
+    from bayesvec._progress import progress
+    from bayesvec.posterior.laplace import cosines_of, save_covariance
+    from bayesvec.posterior.posterior import open_posterior
+    from bayesvec.posterior.terms import split_words
 
     wanted = split_words(words)
     if out is not None and out.suffix != ".npz":

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
-    from bayesvec.estimate import Estimate
-    from bayesvec.posterior import Posterior
+    from bayesvec.estimates.estimate import Estimate
+    from bayesvec.posterior.posterior import Posterior
 
 Thing = TypeVar("Thing")
 
@@ -77,7 +77,7 @@ def _neighbors(request: Request) -> Any:
 
 def _projection(request: Request) -> Any:
     from bayesvec.plots import plot_projection
-    from bayesvec.questions.terms import read_axis
+    from bayesvec.posterior.terms import read_axis
 
     axis = read_axis(request.axis)
     placed = {
@@ -142,7 +142,7 @@ def _trajectory(request: Request) -> Any:
 
 def _contrast(request: Request) -> Any:
     from bayesvec.plots import plot_forest
-    from bayesvec.questions.slices import between
+    from bayesvec.posterior.slices import between
 
     if request.between is None:
         raise OptionError("plot contrast needs --between, two slices such as --between D,R")
@@ -161,7 +161,7 @@ def _drift(request: Request) -> Any:
 
 
 def _estimates(posterior: "Posterior", request: Request) -> "list[Estimate]":
-    from bayesvec.questions.terms import evaluate
+    from bayesvec.posterior.terms import evaluate
 
     return [evaluate(posterior, term) for term in request.words]
 

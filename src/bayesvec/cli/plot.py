@@ -41,10 +41,10 @@ def plot(
     import matplotlib
 
     matplotlib.use("Agg")
-    from bayesvec.estimate import tails
+    from bayesvec.estimates.estimate import tails
     from bayesvec.plots import save_figure
     from bayesvec.plots.style import set_title
-    from bayesvec.posterior import open_posterior
+    from bayesvec.posterior.posterior import open_posterior
 
     tails(level)
     runs = {name: open_posterior(path) for name, path in _names([run, *beside]).items()}
@@ -72,7 +72,7 @@ def _two_slices(kind: str, between: str) -> tuple[str, str] | None:
     if not KINDS[kind].between:
         allowed = " and ".join(name for name, each in KINDS.items() if each.between)
         raise OptionError(f"--between goes with plot {allowed}; not with plot {kind}")
-    from bayesvec.questions.terms import split_words
+    from bayesvec.posterior.terms import split_words
 
     names = split_words(between)
     if len(names) != 2:

@@ -9,7 +9,7 @@ from typer import Option
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
-    from bayesvec.counts import PairCounts
+    from bayesvec.counts.pairs import PairCounts
 
 # What each prior takes, as its function calls it; the rest is refused.
 _TAKEN = {
@@ -124,7 +124,7 @@ class PriorOptions:
 
     def wanted(self, path: Path) -> dict[str, Any]:
         """Return what a run that goes on must have."""
-        from bayesvec.draws import read_manifest
+        from bayesvec.storage.reader import read_manifest
 
         recipe = read_manifest(path)["settings"].get("prior_recipe", {})
         kind, given = self._kind_and_given(recipe.get("kind", "spherical"))
@@ -156,7 +156,7 @@ class PriorOptions:
 
 def _read(name: str, value: Any) -> Any:
     if name in _PRECISIONS:
-        from bayesvec.priors.scales import plain, precision_of
+        from bayesvec.priors.learned import plain, precision_of
 
         return plain(precision_of(value, name))
     if name == "slice_order":

@@ -33,7 +33,7 @@ def similarity(
     as_json: bool = JSON,
 ) -> None:
     """Give the cosine between a word and others, or of the pairs in a file, with its interval."""
-    from bayesvec.posterior import open_posterior
+    from bayesvec.posterior.posterior import open_posterior
 
     pairs = _pairs(words, file, "words")
     print_estimates(open_posterior(run).similarities(pairs, at=at), level, as_json=as_json)
@@ -49,7 +49,7 @@ def distance(
     as_json: bool = JSON,
 ) -> None:
     """Give the Euclidean distance between a word's vector and others', with its interval."""
-    from bayesvec.posterior import open_posterior
+    from bayesvec.posterior.posterior import open_posterior
 
     pairs = _pairs(words, file, "words")
     print_estimates(open_posterior(run).distances(pairs, at=at), level, as_json=as_json)
@@ -64,7 +64,7 @@ def norm(
     as_json: bool = JSON,
 ) -> None:
     """Give the length of the vectors of words, with its interval."""
-    from bayesvec.posterior import open_posterior
+    from bayesvec.posterior.posterior import open_posterior
 
     print_estimates(open_posterior(run).norms(words, at=at), level, as_json=as_json)
 
@@ -79,7 +79,7 @@ def cooccurrence(
     as_json: bool = JSON,
 ) -> None:
     """Give the probability that a word with a context, seen or not, is a positive sample."""
-    from bayesvec.posterior import open_posterior
+    from bayesvec.posterior.posterior import open_posterior
 
     pairs = _pairs(words, file, "contexts")
     print_estimates(open_posterior(run).cooccurrences(pairs, at=at), level, as_json=as_json)
@@ -95,7 +95,7 @@ def neighbors(
     as_json: bool = JSON,
 ) -> None:
     """List the nearest words, each with its interval and its probability of being among the nearest."""
-    from bayesvec.posterior import open_posterior
+    from bayesvec.posterior.posterior import open_posterior
 
     table = open_posterior(run).neighbors(word, n, at=at, level=level)
     print_answer(table, "neighbors", as_json=as_json, word=word, at=at, n=n, level=level)
@@ -112,8 +112,8 @@ def ranks(
     as_json: bool = JSON,
 ) -> None:
     """Give the rank of words among the neighbours of a word: 1 is the nearest."""
-    from bayesvec.estimate import plain
-    from bayesvec.posterior import open_posterior
+    from bayesvec.estimates.estimate import plain
+    from bayesvec.posterior.posterior import open_posterior
 
     if n < 1:
         raise OptionError(f"-n is {n}; it must be 1 or more")
@@ -143,7 +143,7 @@ def uncertain(
     as_json: bool = JSON,
 ) -> None:
     """List the words whose vectors are the least certain, beside how often they were seen."""
-    from bayesvec.posterior import open_posterior
+    from bayesvec.posterior.posterior import open_posterior
 
     table = open_posterior(run).uncertainty(words or None, n, by=by, at=at)
     print_answer(table, "words", as_json=as_json)

@@ -25,8 +25,8 @@ def report(
     quiet: bool = typer.Option(False, "--quiet", help="Show no progress and print no summary."),
 ) -> None:
     """Write a report on a run, one HTML page with its figures; with --json print what it tells instead."""
-    from bayesvec.posterior import open_posterior
-    from bayesvec.questions.terms import read_axis, split_words
+    from bayesvec.posterior.posterior import open_posterior
+    from bayesvec.posterior.terms import read_axis, split_words
 
     chosen = split_words(words) if words else None
     poles = read_axis(axis) if axis else None

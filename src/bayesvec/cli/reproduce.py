@@ -13,8 +13,8 @@ from bayesvec.cli.app import STOPPED, app
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
-    from bayesvec.experiments.cells import Experiment
-    from bayesvec.experiments.running import Told
+    from bayesvec.paper.cells import Experiment
+    from bayesvec.paper.runner import Told
 
 
 @app.command()
@@ -46,7 +46,7 @@ def reproduce(
 
     MovieLens and the speeches of Congress are looked for in the folder that the variable BAYESVEC_DATA names.
     """
-    from bayesvec.experiments import NAMES, find_experiment
+    from bayesvec.paper import NAMES, find_experiment
 
     if not names and not show:
         raise OptionError(f"no experiment is named; there are {', '.join(NAMES)}; or say all")
@@ -68,12 +68,12 @@ def reproduce(
         )
         return
     if page is not None:
-        from bayesvec.experiments.page import write_page
+        from bayesvec.paper.page import write_page
 
         for path in write_page(experiments, where, page, quick=quick):
             typer.echo(f"written: {path}")
         return
-    from bayesvec.experiments.cells import NoData
+    from bayesvec.paper.cells import NoData
 
     left_out = []
     for experiment in experiments:
@@ -94,7 +94,7 @@ def reproduce(
 
 def _having(experiments: "list[Experiment]", quick: bool, only: list[str]) -> "list[Experiment]":
     """Return those that have a cell which is meant; raise if there is none."""
-    from bayesvec.experiments.cells import choose
+    from bayesvec.paper.cells import choose
 
     found = [one for one in experiments if any(cell.is_meant(only) for cell in one.cells(quick))]
     if not found:
@@ -106,9 +106,9 @@ def _run(
     experiment: "Experiment", out: Path, *, quick: bool, only: list[str], threads: int | None, quiet: bool
 ) -> None:
     """Run what has no record yet."""
-    from bayesvec.experiments.cells import choose, read_record
-    from bayesvec.experiments.running import run_cells
-    from bayesvec.parallel import default_threads
+    from bayesvec._parallel import default_threads
+    from bayesvec.paper.cells import choose, read_record
+    from bayesvec.paper.runner import run_cells
 
     missing = [c for c in choose(experiment, quick, only) if read_record(out, experiment, c) is None]
     try:
@@ -134,7 +134,7 @@ def _run(
 @contextmanager
 def _shown(name: str, total: float, quiet: bool) -> Iterator[tuple[Any, Any]]:
     """Show how far it is: a bar on a terminal, a line for each cell elsewhere."""
-    from bayesvec.progress import progress
+    from bayesvec._progress import progress
 
     with progress(name, total or None, enabled=not quiet) as advance:
         label = [""]
@@ -153,8 +153,8 @@ def _listed(
     experiments: "list[Experiment]", out: Path, *, quick: bool, only: list[str], briefly: bool, as_json: bool
 ) -> str:
     """Return a line for each experiment and, unless ``briefly``, for each of its cells; or all cells as JSON."""
-    from bayesvec.experiments.cells import choose, read_record, record_path
-    from bayesvec.experiments.running import in_time
+    from bayesvec.paper.cells import choose, read_record, record_path
+    from bayesvec.paper.runner import in_time
 
     rows, told = [], []
     for experiment in experiments:
@@ -187,8 +187,8 @@ def _listed(
 
 def _answer(experiments: "list[Experiment]", out: Path, *, quick: bool, as_json: bool) -> str:
     """Return the tables with their notes, after the pictures have been written; or the records."""
-    from bayesvec.experiments.cells import read_results
-    from bayesvec.experiments.page import section, write_figures
+    from bayesvec.paper.cells import read_results
+    from bayesvec.paper.page import section, write_figures
 
     answers: list[dict[str, Any]] = []
     for experiment in experiments:

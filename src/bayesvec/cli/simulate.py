@@ -26,9 +26,9 @@ def simulate(
     quiet: bool = typer.Option(False, "--quiet", help="Print no summary."),
 ) -> None:
     """Draw pair counts from a known embedding, as in the paper's simulation study."""
-    from bayesvec.counts_store import check_free
-    from bayesvec.worlds import save_simulated
-    from bayesvec.worlds import simulate as draw
+    from bayesvec.counts.store import check_free
+    from bayesvec.simulation.pairs import save_simulated
+    from bayesvec.simulation.pairs import simulate as draw
 
     check_free(out, force=force)
     counts, truth = draw(

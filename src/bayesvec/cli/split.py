@@ -25,7 +25,7 @@ def split(
     quiet: bool = typer.Option(False, "--quiet", help="Print no summary."),
 ) -> None:
     """Split counts into parts for training and for hold-out; all have the same rows."""
-    from bayesvec.counts_store import check_free, open_counts, save_parts
+    from bayesvec.counts.store import check_free, open_counts, save_parts
 
     shares = _read_fractions(fractions)
     check_free(out, force=force, of_parts=True)

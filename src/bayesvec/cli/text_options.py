@@ -11,7 +11,7 @@ from typer import Option
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
-    from bayesvec.counts import PairCounts
+    from bayesvec.counts.pairs import PairCounts
 
 # What makes no sense of baskets; given with --baskets it is refused.
 _NOT_OF_BASKETS = ("window", "window_over", "stem", "stopwords", "stopwords_action", "document")
@@ -103,7 +103,7 @@ class TextOptions:
 
     def count(self, texts: list[str], **more: Any) -> "PairCounts":
         """Count files."""
-        from bayesvec.text.counting import count, count_baskets
+        from bayesvec.text.count import count, count_baskets
 
         self.check()
         options = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "baskets"}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.counts import Int64, PairCounts
+from bayesvec.counts.pairs import Int64, PairCounts
 from bayesvec.datasets.files import VARIABLE, local
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import rng
@@ -90,7 +90,7 @@ def congress(
     """
     if group not in (None, "party", "year"):
         raise OptionError(f"group is {group!r}; it must be 'party', 'year' or left out")
-    from bayesvec.text.counting import count
+    from bayesvec.text.count import count
 
     speeches = congress_speeches(
         path, years=years, parties=parties, min_words=min_words, max_words=max_words, seed=seed

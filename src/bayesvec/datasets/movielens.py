@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.counts import Int64, PairCounts
+from bayesvec.counts.pairs import Int64, PairCounts
 from bayesvec.datasets.files import downloaded, local
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import rng
@@ -80,7 +80,7 @@ def movielens(
     where = _find(path)
     kept, ratings = _chosen(where, recipe, min_ratings, seed)
     name = dict(zip(kept, _names(where, kept, names), strict=True))
-    from bayesvec.text.counting import count_baskets
+    from bayesvec.text.count import count_baskets
 
     baskets = _baskets(ratings, disliked=recipe == "B").values()
     counts = count_baskets(
@@ -101,7 +101,7 @@ def users_of_baskets(
 ) -> Int64:
     """Return the user of each basket that `movielens` counts with the same arguments.
 
-    With these as ``units`` `bayesvec.text.holdout.split_documents` holds out whole users in recipe B too.
+    With these as ``units`` `bayesvec.counts.documents.split_documents` holds out whole users in recipe B too.
     """
     _, ratings = _chosen(_find(path), recipe, min_ratings, seed)
     return np.array([user for user, _ in _baskets(ratings, disliked=recipe == "B")], dtype=np.int64)

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.counts import Side
+from bayesvec.counts.pairs import Side
 from bayesvec.kernels.compiled import compiled
 from bayesvec.kernels.dense import add_gram, factor, solve_factor
 from bayesvec.kernels.logistic import exp_negative, log1p_unit

@@ -11,7 +11,7 @@ from bayesvec.plots.style import COLOURS, DASHES, pick, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesvec.trials import Calibration
+    from bayesvec.diagnostics.calibration import Calibration
 
 
 def plot_ranks_sbc(calibration: "Calibration", *, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
@@ -27,7 +27,7 @@ def plot_ranks_sbc(calibration: "Calibration", *, axes: "Sequence[Axes] | None" 
     axes : Axes, one for each kind of quantity, optional
         Where to draw.
     """
-    from bayesvec.trials import PLURAL
+    from bayesvec.diagnostics.calibration import PLURAL
 
     ranks = calibration.ranks
     if axes is None:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec import convergence
-from bayesvec.check import ESS_WANTED, RHAT_ALLOWED, quantities
+from bayesvec.diagnostics.check import ESS_WANTED, RHAT_ALLOWED, quantities
 from bayesvec.errors import OptionError
-from bayesvec.estimate import Estimate
+from bayesvec.estimates import convergence
+from bayesvec.estimates.estimate import Estimate
 from bayesvec.plots.style import (
     COLOURS,
     DASHES,
@@ -21,12 +21,12 @@ from bayesvec.plots.style import (
     safe,
     tidy,
 )
-from bayesvec.runs.outcome import APPROXIMATION, POINT, read_outcome
+from bayesvec.storage.outcome import APPROXIMATION, POINT, read_outcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesvec.posterior import Posterior
+    from bayesvec.posterior.posterior import Posterior
 
 Float64 = npt.NDArray[np.float64]
 

@@ -7,14 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec.errors import OptionError
-from bayesvec.estimate import LEVEL, Estimate
+from bayesvec.estimates.estimate import LEVEL, Estimate
 from bayesvec.plots.quantities import scale_of
 from bayesvec.plots.style import COLOURS, DASHES, MARKERS, by_run, legend_above, new_axes, pick, safe, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesvec.posterior import Posterior
+    from bayesvec.posterior.posterior import Posterior
 
 _GRID = 512
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec.errors import OptionError
-from bayesvec.estimate import LEVEL, Estimate, Table
+from bayesvec.estimates.estimate import LEVEL, Estimate, Table
 from bayesvec.plots.quantities import scale_of
 from bayesvec.plots.style import (
     COLOURS,
@@ -25,7 +25,7 @@ from bayesvec.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesvec.questions.neighbors import Neighbor
+    from bayesvec.posterior.neighbors import Neighbor
 
 Estimates = Sequence[Estimate]
 Intervals = tuple[

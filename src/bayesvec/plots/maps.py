@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec.errors import OptionError
-from bayesvec.estimate import LEVEL, tails
+from bayesvec.estimates.estimate import LEVEL, tails
 from bayesvec.plots.labels import place_labels
 from bayesvec.plots.style import COLOURS, DASHES, MARKERS, new_axes, pick, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesvec.posterior import Posterior
+    from bayesvec.posterior.posterior import Posterior
 
 Float64 = npt.NDArray[np.float64]
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from bayesvec.estimate import Estimate
+from bayesvec.estimates.estimate import Estimate
 
 
 class Scale(NamedTuple):

@@ -14,7 +14,7 @@ from bayesvec.plots.style import COLOURS, MARKERS, legend_above, new_panels, pic
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesvec.posterior import Posterior
+    from bayesvec.posterior.posterior import Posterior
 
 
 def plot_rings(

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec.errors import OptionError
-from bayesvec.estimate import Estimate
+from bayesvec.estimates.estimate import Estimate
 from bayesvec.plots.style import COLOURS, DASHES, fonts_for, new_panels, pick, safe, tidy
 
 if TYPE_CHECKING:

@@ -6,17 +6,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesvec.errors import OptionError
-from bayesvec.estimate import LEVEL
+from bayesvec.estimates.estimate import LEVEL
 from bayesvec.plots.forests import draw_forest, forest_axes
 from bayesvec.plots.quantities import scale_of
-from bayesvec.plots.style import COLOURS, DASHES, MARKERS, fonts_for, legend_above, new_axes, pick, safe, tidy
-from bayesvec.questions.slices import are_numbers
+from bayesvec.plots.style import (
+    COLOURS,
+    DASHES,
+    MARKERS,
+    fonts_for,
+    legend_above,
+    new_axes,
+    pick,
+    safe,
+    tidy,
+)
+from bayesvec.posterior.slices import are_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesvec.questions.drift import Drift
-    from bayesvec.questions.slices import Trajectory
+    from bayesvec.posterior.drift import Drift
+    from bayesvec.posterior.slices import Trajectory
 
 SPREAD = 0.5  # of the quantities at one unordered slice, in steps from slice to slice
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesvec.checks import whole
+from bayesvec._validate import whole
 from bayesvec.errors import OptionError
-from bayesvec.estimate import Table
+from bayesvec.estimates.estimate import Table
 from bayesvec.plots.labels import place_labels
 from bayesvec.plots.style import COLOURS, DASHES, MARKERS, by_run, legend_above, new_axes, pick, safe, tidy
 

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec.priors.coupling import Sparse
-from bayesvec.priors.rows import Prior, RowPrior
-from bayesvec.priors.scales import Learned, Part
+from bayesvec.priors.gaussian import Prior, RowPrior
+from bayesvec.priors.learned import Learned, Part
 
 Arrays = dict[str, npt.NDArray[Any]]
 

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.counts import PairCounts
-from bayesvec.counts_rows import word_of_rows
+from bayesvec.counts.pairs import PairCounts
+from bayesvec.counts.rows import word_of_rows
 from bayesvec.errors import OptionError
 from bayesvec.priors.coupling import Sparse
-from bayesvec.priors.plain import independent
-from bayesvec.priors.rows import Prior, RowPrior
-from bayesvec.priors.scales import Learned, Part, make_part, plain, precision_of, precisions_of
+from bayesvec.priors.gaussian import Prior, RowPrior
+from bayesvec.priors.learned import Learned, Part, make_part, plain, precision_of, precisions_of
+from bayesvec.priors.spherical import independent
 from bayesvec.priors.times import slice_times
 
 Float64 = npt.NDArray[np.float64]

@@ -59,7 +59,7 @@ def _count_steps(recipe: Mapping[str, Any]) -> tuple[str, list[Step]]:
 
 
 def _count_steps_of_text(recipe: Mapping[str, Any]) -> Iterator[Step]:
-    from bayesvec.text import counting
+    from bayesvec.text import count as counting
 
     of_baskets = recipe["made_by"] == "count_baskets"
     usual = inspect.signature(counting.count_baskets if of_baskets else counting.count).parameters

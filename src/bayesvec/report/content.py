@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.check import Check, quantities
-from bayesvec.convergence import FEWEST_DRAWS, ess_bulk
-from bayesvec.counts_store import open_counts
+from bayesvec.counts.store import open_counts
+from bayesvec.diagnostics.check import Check, quantities
 from bayesvec.errors import BayesvecError, NumericalError, OptionError, RunError, UnknownWordError
-from bayesvec.estimate import LEVEL, Estimate, Table, tails
-from bayesvec.questions.drift import Drift
-from bayesvec.questions.slices import Trajectory, shared_name
-from bayesvec.questions.terms import label
-from bayesvec.questions.uncertainty import Uncertainty, word_counts
+from bayesvec.estimates.convergence import FEWEST_DRAWS, ess_bulk
+from bayesvec.estimates.estimate import LEVEL, Estimate, Table, tails
+from bayesvec.posterior.drift import Drift
+from bayesvec.posterior.slices import Trajectory, shared_name
+from bayesvec.posterior.terms import label
+from bayesvec.posterior.uncertainty import Uncertainty, word_counts
 from bayesvec.report import commands, corpus, prose
 from bayesvec.report.choice import frequent_words
-from bayesvec.runs.outcome import POINT, SWEEPS, WHOLE_CHAINS, read_seconds
+from bayesvec.storage.outcome import POINT, SWEEPS, WHOLE_CHAINS, read_seconds
 
 if TYPE_CHECKING:
-    from bayesvec.posterior import Posterior
-    from bayesvec.questions.neighbors import Neighbor
+    from bayesvec.posterior.neighbors import Neighbor
+    from bayesvec.posterior.posterior import Posterior
 
 Axis = Sequence[tuple[str, str]]
 Advance = Callable[[float, str], None]
@@ -316,7 +316,7 @@ def _over_slices(posterior: "Posterior", pairs: list[tuple[str, str]], level: fl
 def _worst(posterior: "Posterior") -> Estimate | None:
     """Return the quantity with the smallest bulk ESS among those that the check looks at."""
     draws = posterior.draws
-    from bayesvec.runs.outcome import read_outcome
+    from bayesvec.storage.outcome import read_outcome
 
     if read_outcome(draws.path).kind not in (SWEEPS, WHOLE_CHAINS) or draws.num_draws < FEWEST_DRAWS:
         return None

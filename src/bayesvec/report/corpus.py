@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from bayesvec.counts import PairCounts
+    from bayesvec.counts.pairs import PairCounts
 
 Int64 = npt.NDArray[np.int64]
 

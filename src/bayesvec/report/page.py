@@ -7,7 +7,7 @@ from bayesvec import __version__
 from bayesvec.report import html
 from bayesvec.report.content import Content
 from bayesvec.report.sections import sections
-from bayesvec.runs.outcome import APPROXIMATION
+from bayesvec.storage.outcome import APPROXIMATION
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">

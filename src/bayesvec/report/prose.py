@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bayesvec.runs.outcome import APPROXIMATION, POINT, Outcome
+from bayesvec.storage.outcome import APPROXIMATION, POINT, Outcome
 
 MODEL = (
     "Skip-gram with negative sampling: a word and a context that stand together are a positive sample with "

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from bayesvec import __version__
-from bayesvec.estimate import Estimate, formatted
+from bayesvec.estimates.estimate import Estimate, formatted
 from bayesvec.plots.style import new_axes
 from bayesvec.report import html, prose
 from bayesvec.report.content import Content, rows_of
 from bayesvec.report.figures import inline_svg
-from bayesvec.runs.outcome import APPROXIMATION
+from bayesvec.storage.outcome import APPROXIMATION
 
 _MOST_IN_FOREST = 45  # cosines; of more the table tells better
 _HALF_WIDTH = 4.2  # inches: a figure beside a table

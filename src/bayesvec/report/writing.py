@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bayesvec._atomic import is_other_file
+from bayesvec._progress import progress as show_progress
 from bayesvec.errors import OptionError
-from bayesvec.estimate import LEVEL
-from bayesvec.files import is_other_file
-from bayesvec.progress import progress as show_progress
-from bayesvec.questions.terms import quoted
+from bayesvec.estimates.estimate import LEVEL
+from bayesvec.posterior.terms import quoted
 from bayesvec.report.choice import HOW_MANY
 from bayesvec.report.content import Content, gather
 from bayesvec.report.page import page
 
 if TYPE_CHECKING:
-    from bayesvec.posterior import Posterior
+    from bayesvec.posterior.posterior import Posterior
 
 
 def write_report(

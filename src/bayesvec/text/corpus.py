@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._pipeline import in_order
+from bayesvec._progress import progress
+from bayesvec.counts.spill import GrowingArray, empty_array
 from bayesvec.errors import InputError
-from bayesvec.progress import progress
-from bayesvec.text.memory import GrowingArray, empty_array
-from bayesvec.text.pipeline import in_order
 from bayesvec.text.reading import Block
 from bayesvec.text.tokens import Tokenizer, WordTable
 from bayesvec.text.vocabulary import VocabularyOptions, choose_vocabulary
@@ -41,7 +41,7 @@ class EncodedCorpus:
     rows : ndarray of int32, shape (rows, 2), or None
         The word and the group of each word row, where there are groups; else word rows are the vocabulary's.
     options : dict
-        How pairs are counted (the fields of `bayesvec.text.counting.PairOptions`); plain values, fit for JSON.
+        How pairs are counted (the fields of `bayesvec.text.count.PairOptions`); plain values, fit for JSON.
     """
 
     tokens: Int32

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from bayesvec.checks import one_of
+from bayesvec._validate import one_of
 from bayesvec.errors import InputError, OptionError
 
 FORMATS = ("auto", "text", "jsonl", "csv", "tsv", "parquet")

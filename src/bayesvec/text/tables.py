@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import IO, Any
 
-from bayesvec.checks import group_name
+from bayesvec._validate import group_name
 from bayesvec.errors import InputError
 from bayesvec.text.sources import ReadOptions, Source
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.checks import one_of, whole
+from bayesvec._validate import one_of, whole
 from bayesvec.errors import InputError, OptionError
 
 Int32 = npt.NDArray[np.int32]

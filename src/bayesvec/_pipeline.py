@@ -1,0 +1,47 @@
+"""Work on a stream of items by a few threads, the results in the order of the items."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+from bayesvec._parallel import default_threads
+from bayesvec._validate import whole
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def check_threads(threads: int | None) -> int:
+    """Return the number of threads to use: every processor of this process where None is given."""
+    return default_threads() if threads is None else whole("threads", threads, 1)
+
+
+def in_order(work: Callable[[T], R], items: Iterable[T], *, threads: int) -> Iterator[R]:
+    """Yield ``work(item)`` for every item, in order, with at most ``threads + 1`` items under way.
+
+    Parameters
+    ----------
+    work : callable
+        What is done to an item; it should let go of the interpreter's lock.
+    items : iterable
+        Taken one by one, in the caller's thread.
+    threads : int
+        How many threads work; with 1 everything runs in the caller's thread.
+    """
+    if threads == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(threads, thread_name_prefix="bayesvec") as pool:
+        under_way: deque[Future[R]] = deque()
+        try:
+            for item in items:
+                under_way.append(pool.submit(work, item))
+                del item  # it may be large, and only the worker needs it
+                if len(under_way) > threads:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        finally:
+            for future in under_way:
+                future.cancel()

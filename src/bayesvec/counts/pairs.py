@@ -1,0 +1,310 @@
+"""Pair counts: the data of the model. Nothing after this module sees text."""
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import InputError
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+
+
+class Side(NamedTuple):
+    """The pairs of one side, row after row (compressed sparse rows); ``other`` rises within a row."""
+
+    indptr: Int64  # (rows + 1,)
+    other: Int32  # (num_pairs,) row of the other side
+    n_pos: Int32  # (num_pairs,) positive samples
+    n_neg: Int32  # (num_pairs,) negative samples
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """How often each (word, context) pair was a positive and a negative sample: one entry a pair.
+
+    Make one with `count`, `count_baskets`, `simulate` or `from_pairs`, not by hand.
+
+    Attributes
+    ----------
+    words, contexts : tuple of str
+        Names of the rows of rho and of alpha.
+    by_word, by_context : Side
+        The same pairs, held by word and by context.
+    permutation : ndarray of int64
+        Entry ``j`` of ``by_context`` is entry ``permutation[j]`` of ``by_word``.
+    groups : tuple of str or None
+        The group (a party, a year) of each word row, where rows are word@group.
+    recipe : Mapping
+        How the counts were made: options, seed, version, inputs. Read-only.
+    source : EncodedCorpus or None
+        The token ids that were counted, kept so that documents can be held out later.
+    """
+
+    words: tuple[str, ...]
+    contexts: tuple[str, ...]
+    by_word: Side
+    by_context: Side
+    permutation: Int64
+    groups: tuple[str, ...] | None = None
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    source: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "recipe", MappingProxyType(dict(self.recipe)))
+        sides = ((self.by_word, self.words), (self.by_context, self.contexts))
+        fits = all(len(side.indptr) == len(names) + 1 for side, names in sides)
+        lengths = {len(array) for side, _ in sides for array in side[1:]} | {len(self.permutation)}
+        if not fits or len(lengths) != 1 or len(self.groups or self.words) != len(self.words):
+            raise InputError("the arrays of the counts do not fit together; make counts with from_pairs")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "recipe": dict(self.recipe)}  # a read-only view cannot be pickled
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, recipe=MappingProxyType(state["recipe"]))
+
+    @property
+    def num_words(self) -> int:
+        """Number of word rows."""
+        return len(self.words)
+
+    @property
+    def num_contexts(self) -> int:
+        """Number of context rows."""
+        return len(self.contexts)
+
+    @property
+    def num_pairs(self) -> int:
+        """Number of distinct (word, context) pairs seen; each is one entry."""
+        return len(self.by_word.other)
+
+    @cached_property
+    def num_positives(self) -> int:
+        """Number of positive samples over all pairs."""
+        return int(self.by_word.n_pos.sum(dtype=np.int64))
+
+    @cached_property
+    def num_negatives(self) -> int:
+        """Number of negative samples over all pairs."""
+        return int(self.by_word.n_neg.sum(dtype=np.int64))
+
+    @property
+    def num_observations(self) -> int:
+        """Number of samples, positive and negative: the paper's N."""
+        return self.num_positives + self.num_negatives
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of names and counts: equal for equal data, however it was made."""
+        digest = hashlib.sha256()
+        for names in (self.words, self.contexts, self.groups or ()):
+            encoded = [name.encode("utf-8", "surrogatepass") for name in names]
+            # lengths first: no two lists of names run together to the same bytes
+            digest.update(np.array([len(encoded), *map(len, encoded)], dtype="<i8").data)
+            digest.update(b"".join(encoded))
+        for array in self.by_word:
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()[:32]
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the counts to a folder, which `open_counts` opens memory-mapped.
+
+        Parameters
+        ----------
+        path : path
+            The folder to make; it appears as a whole or not at all.
+        force : bool
+            Replace counts that already are there.
+        """
+        from bayesvec.counts.store import save_counts
+
+        save_counts(self, path, force=force)
+
+    def split(
+        self,
+        by: str = "document",
+        *,
+        fractions: Sequence[float] = (0.7, 0.15, 0.15),
+        seed: int = 0,
+    ) -> tuple["PairCounts", ...]:
+        """Split into parts, for training and hold-out, that have the same rows and add up to the whole.
+
+        Parameters
+        ----------
+        by : {"document", "basket", "pair"}
+            "document" and "basket" hold out whole documents (baskets): none of a part's samples comes from a
+            text that another part has seen. "pair" sends each sample to a part on its own, as in the paper's
+            tables; the same pair may then be in several parts.
+        fractions : sequence of float
+            Expected share of each part; positive, adding up to 1.
+        seed : int
+            The same seed gives the same parts.
+        """
+        from bayesvec.counts.split import split_counts
+
+        return split_counts(self, by, fractions=fractions, seed=seed)
+
+    def __repr__(self) -> str:
+        return (
+            f"PairCounts({self.num_words:,} words x {self.num_contexts:,} contexts, "
+            f"{self.num_pairs:,} pairs, {self.num_positives:,} positives, {self.num_negatives:,} negatives)"
+        )
+
+
+def from_pairs(
+    word: npt.ArrayLike,
+    context: npt.ArrayLike,
+    *,
+    n_pos: npt.ArrayLike,
+    n_neg: npt.ArrayLike,
+    words: Sequence[str],
+    contexts: Sequence[str],
+    groups: Sequence[str] | None = None,
+    recipe: Mapping[str, Any] | None = None,
+) -> PairCounts:
+    """Make pair counts from parallel arrays; the same pair given twice is added up, empty pairs are dropped.
+
+    Parameters
+    ----------
+    word, context : array_like of int
+        Row of each pair in ``words`` and in ``contexts``.
+    n_pos, n_neg : array_like of int
+        Positive and negative samples of each pair, not negative.
+    words, contexts : sequence of str
+        Names of the rows, each without repetition and not empty.
+    groups : sequence of str, optional
+        The group of each word row.
+    recipe : Mapping, optional
+        How the counts were made, kept with them.
+    """
+    rows = _integers(word, "word")
+    columns = _integers(context, "context")
+    positive = _integers(n_pos, "n_pos")
+    negative = _integers(n_neg, "n_neg")
+    if not len(rows) == len(columns) == len(positive) == len(negative):
+        sizes = f"{len(rows)}, {len(columns)}, {len(positive)} and {len(negative)}"
+        raise InputError(f"word, context, n_pos and n_neg have {sizes} entries; they must have equally many")
+    _check_names(words, "words")
+    _check_names(contexts, "contexts")
+    if groups is not None and len(groups) != len(words):
+        raise InputError(f"groups has {len(groups)} entries for {len(words)} words; it needs one for each")
+    _check_range(rows, len(words), "word")
+    _check_range(columns, len(contexts), "context")
+    for name, values in (("n_pos", positive), ("n_neg", negative)):
+        if len(values) and values.min() < 0:
+            where = int(np.argmin(values))
+            raise InputError(f"{name} is {values[where]} at entry {where}; counts must not be negative")
+        if len(values) and values.max() >= 2**31:
+            raise InputError(f"a pair has {values.max()} samples; at most {2**31 - 1} are held")
+
+    cell = rows * len(contexts) + columns
+    if not np.all(cell[1:] > cell[:-1]):
+        cell, inverse = np.unique(cell, return_inverse=True)
+        positive = _added(inverse, positive, len(cell))
+        negative = _added(inverse, negative, len(cell))
+    kept = positive + negative > 0
+    cell, positive, negative = cell[kept], positive[kept], negative[kept]
+    if not len(cell):
+        raise InputError("there are no pairs: every count is zero; give at least one sample")
+    largest = int((positive + negative).max())
+    if largest >= 2**31:
+        raise InputError(f"a pair has {largest} samples; at most {2**31 - 1} are held")
+    return from_sorted(
+        (cell // len(contexts)).astype(np.int32),
+        (cell % len(contexts)).astype(np.int32),
+        positive.astype(np.int32),
+        negative.astype(np.int32),
+        words=tuple(words),
+        contexts=tuple(contexts),
+        groups=None if groups is None else tuple(groups),
+        recipe=dict(recipe or {}),
+    )
+
+
+def from_sorted(
+    word: Int32,
+    context: Int32,
+    n_pos: Int32,
+    n_neg: Int32,
+    *,
+    words: tuple[str, ...],
+    contexts: tuple[str, ...],
+    groups: tuple[str, ...] | None,
+    recipe: Mapping[str, Any],
+    source: Any = None,
+) -> PairCounts:
+    """Make pair counts from distinct pairs sorted by word, then context (not checked again)."""
+    permutation = _stable_order(context, len(contexts))
+    by_word = Side(_indptr(word, len(words)), context, n_pos, n_neg)
+    by_context = Side(
+        _indptr(context, len(contexts)), word[permutation], n_pos[permutation], n_neg[permutation]
+    )
+    for array in (*by_word, *by_context, permutation):
+        array.flags.writeable = False
+    return PairCounts(words, contexts, by_word, by_context, permutation, groups, recipe, source)
+
+
+def _stable_order(ids: Int32, size: int) -> Int64:
+    """Return the order that sorts ``ids`` (all below ``size``), equal ones in their old order.
+
+    NumPy sorts 16-bit numbers by radix, several times faster than longer ones: sort by halves.
+    """
+    order = np.argsort((ids & 0xFFFF).astype(np.uint16), kind="stable")
+    if size > 1 << 16:
+        order = order[np.argsort((ids[order] >> 16).astype(np.uint16), kind="stable")]
+    return order
+
+
+def _indptr(rows: Int32, num_rows: int) -> Int64:
+    """Where each row begins, given the sorted or unsorted row of each entry."""
+    return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=num_rows))]).astype(np.int64)
+
+
+def _integers(values: npt.ArrayLike, name: str) -> Int64:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(f"{name} has {array.ndim} dimensions; it must have one")
+    if array.dtype.kind == "f":
+        bad = np.flatnonzero(~(np.abs(array) < 2.0**53) | (array != np.floor(array)))
+        if len(bad):
+            raise InputError(f"{name} is {array[bad[0]]} at entry {bad[0]}; it must be a whole number")
+    elif array.dtype.kind not in "iub" and array.size:
+        raise InputError(f"{name} holds {array.dtype}; it must hold whole numbers")
+    elif array.dtype.kind == "u" and array.size and array.max() >= 2**63:
+        raise InputError(f"{name} holds {array.max()}; it must be below 2**63")
+    return array.astype(np.int64)
+
+
+def _check_names(names: Sequence[str], what: str) -> None:
+    if not len(names):
+        raise InputError(f"{what} is empty; at least one name is needed")
+    other = next((name for name in names if not isinstance(name, str)), None)
+    if other is not None or isinstance(names, str):
+        raise InputError(f"{what} holds {other or names!r}; it must be a sequence of strings")
+    if "" in names:
+        raise InputError(f"{what} has an empty name at entry {list(names).index('')}; every row needs a name")
+    if len(set(names)) != len(names):
+        seen: set[str] = set()
+        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise InputError(f"{what} has {twice!r} more than once; each name must stand once")
+
+
+def _check_range(ids: Int64, size: int, name: str) -> None:
+    if len(ids) and (ids.min() < 0 or ids.max() >= size):
+        bad = int(ids.min() if ids.min() < 0 else ids.max())
+        raise InputError(f"{name} holds {bad}; it must be from 0 to {size - 1}")
+
+
+def _added(inverse: Int64, values: Int64, size: int) -> Int64:
+    """Add up ``values`` that fall in the same cell, in whole numbers."""
+    total = np.zeros(size, dtype=np.int64)
+    np.add.at(total, inverse, values)
+    return total

@@ -1,0 +1,322 @@
+"""Your own counts: from a data frame, or from a file of (word, context, n_pos, n_neg)."""
+
+import csv
+import os
+from collections.abc import Iterator, Sequence
+from numbers import Integral
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from bayesvec import __version__
+from bayesvec.counts.pairs import Int64, PairCounts, from_pairs
+from bayesvec.errors import InputError, OptionError
+
+ENDINGS = (".tsv", ".csv", ".parquet")
+
+
+def from_table(
+    table: Any,
+    *,
+    word: str = "word",
+    context: str = "context",
+    n_pos: str = "n_pos",
+    n_neg: str = "n_neg",
+    group: str | None = None,
+    order: str = "frequency",
+) -> PairCounts:
+    """Make pair counts from a table with a row for each (word, context).
+
+    Rows of the same pair are added up. A word and a context may have the same name: they are two rows.
+
+    Parameters
+    ----------
+    table : data frame, mapping of columns, or path
+        Anything whose columns are got by name (pandas, Polars, a pyarrow Table, a dict of arrays), or the
+        path of a .tsv, .csv or .parquet file. Text files are UTF-8 and begin with the names of their columns;
+        in a .tsv quotes are letters like any other, unless these names are in quotes.
+    word, context, n_pos, n_neg : str
+        Names of the four columns. Counts are whole numbers, not negative.
+    group : str, optional
+        Name of a column with the group (a party, a year) of the word; the word's row is then word@group.
+    order : {"frequency", "appearance"}
+        Order of the rows: by number of samples, most first, equal ones by name; or as they first appear.
+    """
+    if order not in ("frequency", "appearance"):
+        raise OptionError(f"order is {order!r}; it must be 'frequency' or 'appearance'")
+    names = [word, context, n_pos, n_neg, *([] if group is None else [group])]
+    if len(set(names)) != len(names):
+        raise OptionError(f"columns are {', '.join(names)}; each must be named once")
+    recipe: dict[str, Any] = {"made_by": "from_table", "version": __version__, "order": order, "group": group}
+    where = "the table"
+    if isinstance(table, str | os.PathLike):
+        where = str(table)
+        table = read_columns(Path(table), names)
+        recipe |= {"input": where, "bytes": Path(where).stat().st_size}
+    columns = [_column(table, name, names, where) for name in names]
+    if len({len(column) for column in columns}) > 1:
+        raise InputError(f"{where} has columns of different lengths; they must be equally long")
+    if not len(columns[0]):
+        raise InputError(f"{where} has no rows; it needs at least one")
+    positive, negative = (_counts(columns[i], names[i], where) for i in (2, 3))
+    row, words = _coded(columns[0], word, where)
+    column, contexts = _coded(columns[1], context, where)
+    groups: list[str] | None = None
+    if group is not None:
+        row, words, groups = _with_groups(row, words, *_coded(columns[4], group, where))
+    if order == "frequency":
+        row, words, rank = _by_frequency(row, words, positive + negative)
+        column, contexts, _ = _by_frequency(column, contexts, positive + negative)
+        groups = None if groups is None else [groups[i] for i in rank]
+    return from_pairs(
+        row,
+        column,
+        n_pos=positive,
+        n_neg=negative,
+        words=words,
+        contexts=contexts,
+        groups=groups,
+        recipe=recipe,
+    )
+
+
+def _column(table: Any, name: str, names: Sequence[str], where: str) -> Any:
+    """Return one column, an Arrow array where the table is Arrow's, else a NumPy array."""
+    try:
+        column = table[name]
+    except (KeyError, IndexError, ValueError, TypeError):
+        present = getattr(table, "column_names", None) or getattr(table, "columns", None)
+        present = list(table if present is None and isinstance(table, dict) else present or [])
+        raise _no_column(name, names, present, where) from None
+    except Exception as error:  # each library of data frames has an error of its own for this
+        raise InputError(f"{where} gives no column {name!r}: {error}") from None
+    if hasattr(column, "combine_chunks"):
+        return column.combine_chunks()
+    # a list of names with a missing one among them would become text throughout, "nan" and all
+    array = np.array(column, dtype=object) if isinstance(column, list | tuple) else np.asarray(column)
+    if array.ndim != 1:
+        raise InputError(f"column {name!r} of {where} has {array.ndim} dimensions; it must have one")
+    return array
+
+
+def _no_column(name: str, names: Sequence[str], present: Sequence[Any], where: str) -> InputError:
+    found = ", ".join(map(str, present)) or "none"
+    return InputError(
+        f"{where} has no column {name!r}; it has {found}, and {', '.join(names)} are needed", file=where
+    )
+
+
+def _counts(column: Any, name: str, where: str) -> Int64:
+    """Return a column of counts as whole numbers, or say which row is none."""
+    array = np.asarray(column)
+    if array.dtype.kind in "iu":
+        bad = np.flatnonzero(array < 0)
+    elif array.dtype.kind == "f":
+        bad = np.flatnonzero(~((array >= 0) & (array < 2.0**53) & (array == np.floor(array))))
+    else:
+        bad = np.flatnonzero([not _is_whole(value) for value in array])
+    if len(bad):
+        raise _bad_count(array[bad[0]], name, where, int(bad[0]) + 1, "row")
+    return array.astype(np.int64)
+
+
+def _is_whole(value: object) -> bool:
+    if isinstance(value, float):
+        return 0 <= value < 2.0**53 and value == int(value)
+    return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) < 2**53
+
+
+def _bad_count(value: object, name: str, where: str, number: int, unit: str) -> InputError:
+    shown = repr(value) if isinstance(value, str) else value
+    return InputError(
+        f"{where}, {unit} {number}: {name} is {shown}; it must be a whole number, not negative",
+        file=where,
+        line=number,
+    )
+
+
+def _coded(column: Any, name: str, where: str) -> tuple[Int64, list[str]]:
+    """Return the number of each entry's name, and the names in order of first appearance."""
+    if hasattr(column, "dictionary_encode"):
+        return _coded_arrow(column, name, where)
+    values = column.tolist()
+    text = [
+        value if isinstance(value, str) else _as_name(value, i, name, where) for i, value in enumerate(values)
+    ]
+    if "" in text:
+        raise _empty(text.index(""), name, where)
+    seen = {value: i for i, value in enumerate(dict.fromkeys(text))}
+    return np.fromiter((seen[value] for value in text), dtype=np.int64, count=len(text)), list(seen)
+
+
+def _coded_arrow(column: Any, name: str, where: str) -> tuple[Int64, list[str]]:
+    import pyarrow as pa
+
+    if column.null_count:
+        missing = int(np.flatnonzero(np.asarray(column.is_null()))[0])
+        _as_name(None, missing, name, where)
+    try:
+        encoded = column.cast(pa.string()).dictionary_encode()
+    except pa.ArrowException:
+        raise InputError(
+            f"column {name!r} of {where} holds {column.type}; it must hold text", file=where
+        ) from None
+    indices, found = np.asarray(encoded.indices).astype(np.int64), encoded.dictionary.to_pylist()
+    if "" in found:
+        raise _empty(int(np.argmax(indices == found.index(""))), name, where)
+    return indices, found
+
+
+def _empty(index: int, name: str, where: str) -> InputError:
+    return InputError(
+        f"{where}, row {index + 1}: {name} is empty; every row needs a name", file=where, line=index + 1
+    )
+
+
+def _as_name(value: object, index: int, name: str, where: str) -> str:
+    """Return a whole number as a name; anything else is none."""
+    if isinstance(value, Integral):
+        return str(value)
+    raise InputError(
+        f"{where}, row {index + 1}: {name} is {value!r}; it must be text", file=where, line=index + 1
+    )
+
+
+def _with_groups(
+    row: Int64, words: list[str], group: Int64, groups: list[str]
+) -> tuple[Int64, list[str], list[str]]:
+    """Return rows that are a word in a group, named word@group, in order of first appearance."""
+    both, first, row = np.unique(row * len(groups) + group, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    word_of, group_of = np.divmod(both[order], len(groups))
+    names = [f"{words[w]}@{groups[g]}" for w, g in zip(word_of, group_of, strict=True)]
+    return place[row], names, [groups[g] for g in group_of]
+
+
+def _by_frequency(row: Int64, names: list[str], n: Int64) -> tuple[Int64, list[str], list[int]]:
+    """Number the names anew: most samples first, equal ones by name."""
+    total = np.zeros(len(names), dtype=np.int64)
+    np.add.at(total, row, n)
+    frequency = total.tolist()
+    rank = sorted(range(len(names)), key=lambda i: (-frequency[i], names[i]))
+    place = np.empty(len(names), dtype=np.int64)
+    place[rank] = np.arange(len(names))
+    return place[row], [names[i] for i in rank], rank
+
+
+def read_columns(path: Path, names: Sequence[str]) -> Any:
+    """Read the named columns of a file (word, context and group as text, the third and fourth as counts)."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise InputError(f"{path} does not end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}", file=str(path))
+    try:
+        if path.stat().st_size == 0:
+            raise InputError(f"{path} is empty; it needs columns {', '.join(names)}", file=str(path))
+        if ending != ".parquet":
+            return _read_text(path, names)
+        with parquet.ParquetFile(path) as file:
+            present = file.schema_arrow.names
+            for name in names:
+                if name not in present:
+                    raise _no_column(name, names, present, str(path))
+            return file.read(columns=list(names))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}", file=str(path)) from None
+    except pa.ArrowException as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{path} cannot be read as {ending[1:]}: {reason}", file=str(path)) from None
+
+
+def _read_text(path: Path, names: Sequence[str]) -> Any:
+    """Read a CSV or TSV file; Arrow is fast, and where it stumbles a slow reading finds the line."""
+    import pyarrow as pa
+    from pyarrow import compute
+    from pyarrow import csv as arrow_csv
+
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
+        quoted = delimiter == "," or file.readline().startswith('"')
+        file.seek(0)
+        _, header = next(_text_rows(file, delimiter, quoted), (0, []))
+    for name in names:
+        if name not in header:
+            raise _no_column(name, names, header, str(path))
+        if header.count(name) > 1:
+            raise InputError(f"{path} has two columns {name!r}; rename one of them", file=str(path))
+    types = {name: pa.int64() if name in names[2:4] else pa.string() for name in names}
+    parse = arrow_csv.ParseOptions(delimiter=delimiter, quote_char='"' if quoted else False)
+    parse.newlines_in_values = quoted
+    convert = arrow_csv.ConvertOptions(column_types=types, include_columns=list(names), null_values=[])
+    try:
+        table = arrow_csv.read_csv(path, parse_options=parse, convert_options=convert)
+        if all(len(table) == 0 or compute.min(table[name]).as_py() >= 0 for name in names[2:4]):
+            return table
+    except pa.ArrowInvalid:
+        pass
+    return _read_slowly(path, names, delimiter, quoted)
+
+
+def _read_slowly(path: Path, names: Sequence[str], delimiter: str, quoted: bool) -> dict[str, Any]:
+    """Read a text file line by line; raise at the first line that is wrong."""
+    kept: dict[str, list[Any]] = {name: [] for name in names}
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            rows = _text_rows(file, delimiter, quoted)
+            _, header = next(rows)
+            at = {name: header.index(name) for name in names}
+            for number, row in rows:
+                if len(row) != len(header):
+                    raise InputError(
+                        f"{path}, line {number}: {len(row)} fields where the first line has {len(header)}",
+                        file=str(path),
+                        line=number,
+                    )
+                for name in names:
+                    value = row[at[name]]
+                    kept[name].append(_whole(value, name, path, number) if name in names[2:4] else value)
+    except UnicodeDecodeError:
+        offset = _first_invalid_byte(path)
+        raise InputError(
+            f"{path} is not UTF-8 (at byte {offset}); convert it to UTF-8", file=str(path)
+        ) from None
+    except csv.Error as error:
+        raise InputError(f"{path} cannot be read as CSV: {error}", file=str(path)) from None
+    return {name: np.array(column, dtype=object) for name, column in kept.items()}
+
+
+def _text_rows(file: TextIO, delimiter: str, quoted: bool) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of each line that is not empty, and its fields."""
+    if quoted:
+        reader = csv.reader(file, delimiter=delimiter)
+        for row in reader:
+            if row:
+                yield reader.line_num, row
+    else:
+        for number, line in enumerate(file, start=1):
+            if text := line.rstrip("\r\n"):
+                yield number, text.split(delimiter)
+
+
+def _whole(value: str, name: str, path: Path, number: int) -> int:
+    """Return a count written as 3 or as 3.0."""
+    try:
+        count = int(value) if value.strip().lstrip("+-").isdecimal() else float(value)
+    except ValueError:
+        count = -1
+    if count < 0 or count != count or count >= 2**53 or count != int(count):
+        raise _bad_count(value, name, str(path), number, "line")
+    return int(count)
+
+
+def _first_invalid_byte(path: Path) -> int:
+    try:
+        path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start
+    return 0

@@ -1,0 +1,340 @@
+"""Encoded documents to pair counts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec._pipeline import check_threads, in_order
+from bayesvec._progress import progress
+from bayesvec._validate import one_of, positive, whole, whole_seed
+from bayesvec.counts.pairs import PairCounts, Side
+from bayesvec.counts.spill import GrowingArray, empty_array, parse_memory
+from bayesvec.errors import InputError
+from bayesvec.kernels import counting as kernels
+from bayesvec.kernels import rng
+from bayesvec.text.corpus import EncodedCorpus
+
+Bool = npt.NDArray[np.bool_]
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Float64 = npt.NDArray[np.float64]
+
+_THINNED_AT_ONCE = 1 << 22
+
+# A list of samples is written faster than a table, which is reached into at random; so lists may be this many
+# times as long as the table would be.
+_LONGEST_LIST = 16
+
+
+@dataclass(frozen=True)
+class PairOptions:
+    """How pairs are counted.
+
+    Attributes
+    ----------
+    window : int or None
+        Reach of the window to each side; None is the whole document (baskets).
+    window_over : str
+        ``positions``: a word outside the vocabulary keeps its place; ``vocabulary``: it is closed up.
+    negatives : int
+        Negative samples for each positive one.
+    negative_power : float
+        They are drawn from the frequencies to this power.
+    subsample : float or None
+        Threshold of Mikolov et al. (2013, eq. 5).
+    seed : int
+        Of the random numbers.
+    """
+
+    window: int | None = 2
+    window_over: str = "positions"
+    negatives: int = 1
+    negative_power: float = 1.0
+    subsample: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.window is not None:
+            self._set("window", whole("window", self.window, 1))
+        one_of("window_over", self.window_over, ("positions", "vocabulary"))
+        self._set("negatives", whole("negatives", self.negatives, 0))
+        self._set("negative_power", positive("negative_power", self.negative_power, or_zero=True))
+        if self.subsample is not None:
+            self._set("subsample", positive("subsample", self.subsample))
+        self._set("seed", whole_seed(self.seed))
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+
+class _Task(NamedTuple):
+    """What every worker needs to count a range of rows."""
+
+    tokens: Int32
+    bounds: Int64
+    numbers: Int64
+    group_of: Int32
+    row_of: Int32  # (groups, words)
+    window: int
+    negatives: int
+    share: Float64
+    alias: Int32
+    key: rng.Key
+    samples: Int64  # of each row
+
+
+class _Rows(NamedTuple):
+    """The pairs of a range of rows."""
+
+    row_pairs: Int64
+    other: Int32
+    n_pos: Int32
+    n_neg: Int32
+
+
+def count_corpus(
+    corpus: EncodedCorpus,
+    vocabulary: Sequence[str],
+    groups: Sequence[str] = (),
+    *,
+    recipe: Mapping[str, Any] | None = None,
+    memory: int | None = None,
+    threads: int | None = None,
+    show: bool = False,
+) -> PairCounts:
+    """Count the pairs of documents that are encoded already.
+
+    Parameters
+    ----------
+    corpus : EncodedCorpus
+        The documents and how their pairs are counted; it becomes the ``source`` of the counts.
+    vocabulary : sequence of str
+        Names of the contexts.
+    groups : sequence of str, optional
+        Names of the groups.
+    recipe : Mapping, optional
+        How the counts were made, kept with them.
+    memory : int, optional
+        About how many bytes of memory may be used.
+    threads : int, optional
+        By default one for each processor.
+    show : bool, optional
+        Show progress if standard error is a terminal.
+    """
+    limit, workers = parse_memory(memory), check_threads(threads)
+    for array in corpus.arrays().values():
+        array.flags.writeable = False
+    task = _prepare(corpus, len(vocabulary), memory=limit, threads=workers)
+    if not task.samples.any():
+        raise InputError(
+            "there are no pairs: no document has two words of the vocabulary near each other; "
+            "keep more words, or widen the window"
+        )
+    by_word, in_file = _by_word(task, memory=limit, threads=workers, show=show)
+    by_context, permutation = _by_context(by_word, len(vocabulary), in_file=in_file)
+    for array in (*by_word, *by_context, permutation):
+        array.flags.writeable = False
+    words, group_of_row = _row_names(corpus, vocabulary, groups)
+    return PairCounts(
+        words, tuple(vocabulary), by_word, by_context, permutation, group_of_row, dict(recipe or {}), corpus
+    )
+
+
+def _prepare(corpus: EncodedCorpus, num_words: int, *, memory: int, threads: int) -> _Task:
+    """Thin the documents, number the rows and find out how many samples each row has."""
+    options = PairOptions(**corpus.options)
+    tokens, bounds = corpus.tokens, corpus.bounds
+    close_up = options.window is not None and options.window_over == "vocabulary"
+    if close_up or options.subsample is not None:
+        keep = _keep_probability(corpus.frequency, options.subsample)
+        key = rng.make_key(options.seed, rng.SUBSAMPLE)
+        tokens, bounds = _thinned(corpus, keep, key, close_up, memory=memory)
+        tokens.flags.writeable = bounds.flags.writeable = False
+    group_of = np.zeros(corpus.num_documents, np.int32) if corpus.group_of is None else corpus.group_of
+    group_of = np.ascontiguousarray(group_of)
+    group_of.flags.writeable = False
+    row_of, num_rows = _row_numbers(corpus, num_words)
+    window = options.window or 0
+    positives = _positives(tokens, bounds, group_of, row_of, window, num_rows, threads=threads)
+    share, alias = kernels.alias_table(_negative_weight(corpus.frequency, options.negative_power))
+    return _Task(
+        tokens,
+        bounds,
+        corpus.numbers,
+        group_of,
+        row_of,
+        window,
+        options.negatives,
+        share,
+        alias,
+        rng.make_key(options.seed, rng.NEGATIVES),
+        positives * (1 + options.negatives),
+    )
+
+
+def _negative_weight(frequency: Int64, power: float) -> Float64:
+    """Return the weight of each context as a negative sample; that of the most common is 1."""
+    relative = frequency / max(1, frequency.max())  # first: the power of a count may be too large for a float
+    weight: Float64 = np.where(frequency > 0, relative**power, 0.0)
+    return weight
+
+
+def _thinned(
+    corpus: EncodedCorpus, keep: Float64, key: rng.Key, close_up: bool, *, memory: int
+) -> tuple[Int32, Int64]:
+    """Take tokens out of the documents (`kernels.thin`), some millions of tokens at a time."""
+    tokens = GrowingArray(np.int32, memory // 4)
+    lengths: list[Int64] = []
+    ends = np.searchsorted(corpus.bounds, np.arange(_THINNED_AT_ONCE, len(corpus.tokens), _THINNED_AT_ONCE))
+    for first, last in pairwise([0, *np.unique(ends).tolist(), corpus.num_documents]):
+        kept, kept_lengths = kernels.thin(
+            corpus.tokens, corpus.bounds, corpus.numbers, first, last, keep, key, close_up
+        )
+        tokens.append(kept)
+        lengths.append(kept_lengths)
+    return tokens.finish(), np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
+
+
+def _keep_probability(frequency: Int64, threshold: float | None) -> Float64:
+    if threshold is None:
+        return np.ones(len(frequency))
+    relative = np.maximum(frequency, 1) / max(1, frequency.sum())
+    kept: Float64 = np.minimum(1.0, np.sqrt(threshold / relative))
+    return kept
+
+
+def _row_numbers(corpus: EncodedCorpus, num_words: int) -> tuple[Int32, int]:
+    """Return the row of each word in each group, (groups, words), and the number of rows."""
+    if corpus.rows is None:
+        return np.arange(num_words, dtype=np.int32)[np.newaxis], num_words
+    row_of = np.full((int(corpus.rows[:, 1].max()) + 1, num_words), -1, dtype=np.int32)
+    row_of[corpus.rows[:, 1], corpus.rows[:, 0]] = np.arange(len(corpus.rows), dtype=np.int32)
+    return row_of, len(corpus.rows)
+
+
+def _positives(
+    tokens: Int32, bounds: Int64, group_of: Int32, row_of: Int32, window: int, num_rows: int, *, threads: int
+) -> Int64:
+    """Return the number of positive samples of each row."""
+
+    def part(documents: tuple[int, int]) -> Int64:
+        counted = np.zeros(num_rows, dtype=np.int64)
+        kernels.positives_per_row(tokens, bounds, group_of, row_of, window, *documents, counted)
+        return counted
+
+    ends = np.searchsorted(bounds, np.linspace(0, len(tokens), 4 * threads + 1)[1:-1])
+    edges = [0, *ends.tolist(), len(bounds) - 1]
+    total = np.zeros(num_rows, dtype=np.int64)
+    for counted in in_order(part, pairwise(edges), threads=threads):
+        total += counted
+    if len(total) and total.max() >= 2**31:
+        raise InputError(f"a word has {total.max()} positive samples; at most {2**31 - 1} are held")
+    return total
+
+
+def _by_word(task: _Task, *, memory: int, threads: int, show: bool) -> tuple[Side, bool]:
+    """Count all rows; return the pairs held by word, and whether they are in temporary files."""
+    chunks = _chunks(task, memory=memory // 4, threads=threads)
+    other, n_pos, n_neg = (GrowingArray(np.int32, memory // 24) for _ in range(3))
+    row_pairs: list[Int64] = []
+    idle = [_Scratch() for _ in range(threads)]
+
+    def count_rows(chunk: tuple[int, int]) -> _Rows:
+        scratch = idle.pop()
+        try:
+            return _count_rows(task, *chunk, scratch)
+        finally:
+            idle.append(scratch)
+
+    with progress("counting", float(task.samples.sum()), enabled=show) as advance:
+        counted = in_order(count_rows, chunks, threads=threads)
+        for (first, last), rows in zip(chunks, counted, strict=True):
+            row_pairs.append(rows.row_pairs)
+            other.append(rows.other)
+            n_pos.append(rows.n_pos)
+            n_neg.append(rows.n_neg)
+            advance(float(task.samples[first:last].sum()), f"{other.size:,} pairs")
+    idle.clear()
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate(row_pairs))]).astype(np.int64)
+    return Side(indptr, other.finish(), n_pos.finish(), n_neg.finish()), other.in_file
+
+
+def _chunks(task: _Task, *, memory: int, threads: int) -> list[tuple[int, int]]:
+    """Return ranges of rows of about equal work, each small enough for one worker's memory."""
+    num_contexts = len(task.share)
+    bucket = 4 * np.where(_is_table(task), 2 * num_contexts, task.samples)
+    result = 12 * np.minimum(num_contexts, task.samples)
+    used = np.concatenate([[0], np.cumsum(bucket + result)])
+    done = np.concatenate([[0], np.cumsum(task.samples)])
+    chunks: list[tuple[int, int]] = []
+    first = 0
+    while first < len(task.samples):
+        by_memory = int(np.searchsorted(used, used[first] + memory // threads, side="right")) - 1
+        by_work = int(np.searchsorted(done, done[first] + done[-1] / (4 * threads), side="left"))
+        last = max(first + 1, min(by_memory, by_work))
+        chunks.append((first, min(last, len(task.samples))))
+        first = last
+    return chunks
+
+
+def _is_table(task: _Task) -> Bool:
+    """Whether each row's samples are counted in a table over contexts; else they are listed."""
+    return task.samples > _LONGEST_LIST * 2 * len(task.share)
+
+
+class _Scratch:
+    """Arrays that a worker uses for one range of rows after another: new memory is dear."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, Int32] = {}
+
+    def take(self, name: str, size: int) -> Int32:
+        """Return an array of this size with anything in it."""
+        if name not in self._arrays or len(self._arrays[name]) < size:
+            self._arrays[name] = np.empty(size, dtype=np.int32)
+        return self._arrays[name][:size]
+
+
+def _count_rows(task: _Task, first: int, last: int, scratch: _Scratch) -> _Rows:
+    """Count the pairs of rows ``first`` to ``last``."""
+    num_contexts = len(task.share)
+    samples = task.samples[first:last]
+    dense = _is_table(task)[first:last]
+    sizes = np.where(dense, 2 * num_contexts, samples)
+    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    buffer = scratch.take("buffer", int(start[-1]))
+    for bucket in np.flatnonzero(dense):
+        buffer[start[bucket] : start[bucket + 1]] = 0
+    kernels.fill_buckets(*task[:-1], first, dense, start[:-1].copy(), buffer)
+    most = int(np.minimum(num_contexts, samples).sum())
+    other, n_pos, n_neg = (scratch.take(name, most) for name in ("other", "n_pos", "n_neg"))
+    row_pairs = np.empty(last - first, dtype=np.int64)
+    table = np.zeros(2 * num_contexts, dtype=np.int32)
+    size = kernels.empty_buckets(start[:-1], samples, dense, buffer, table, other, n_pos, n_neg, row_pairs)
+    return _Rows(row_pairs, other[:size].copy(), n_pos[:size].copy(), n_neg[:size].copy())
+
+
+def _by_context(by_word: Side, num_contexts: int, *, in_file: bool) -> tuple[Side, Int64]:
+    """Return the pairs held by context, and the entry by word of each."""
+    size = len(by_word.other)
+    indptr = np.zeros(num_contexts + 1, dtype=np.int64)
+    kernels.add_occurrences(by_word.other, indptr[1:])
+    np.cumsum(indptr, out=indptr)
+    other, n_pos, n_neg = (empty_array(size, np.int32, in_file=in_file) for _ in range(3))
+    permutation = empty_array(size, np.int64, in_file=in_file)
+    kernels.transpose(*by_word, indptr[:-1].copy(), other, n_pos, n_neg, permutation)
+    return Side(indptr, other, n_pos, n_neg), permutation
+
+
+def _row_names(
+    corpus: EncodedCorpus, vocabulary: Sequence[str], groups: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    if corpus.rows is None:
+        return tuple(vocabulary), None
+    pairs = corpus.rows.tolist()
+    words = tuple(f"{vocabulary[word]}@{groups[group]}" for word, group in pairs)
+    return words, tuple(groups[group] for _, group in pairs)

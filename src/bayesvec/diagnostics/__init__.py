@@ -1,0 +1,1 @@
+"""Is it right, and is it good: convergence, calibration, hold-out scores, comparison."""

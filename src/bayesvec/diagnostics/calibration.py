@@ -1,0 +1,325 @@
+"""A method put to the test on worlds of the user's own size: whether it is calibrated, what its intervals cover.
+
+The statistics are those of `bayesvec.diagnostics.sbc`; here a method by name is run on each world, and what comes
+out is put into words.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from bayesvec._parallel import default_threads
+from bayesvec.chains.memory import draw_alone
+from bayesvec.counts.pairs import PairCounts
+from bayesvec.diagnostics.sbc import Functionals, Ranks, Verdict, choose_functionals, judge, sbc_ranks
+from bayesvec.errors import NumericalError, OptionError
+from bayesvec.estimates.convergence import ess_bulk
+from bayesvec.estimates.estimate import LEVEL, plain, tails
+from bayesvec.priors import Prior, spherical
+from bayesvec.storage.outcome import APPROXIMATION, POINT, SWEEPS, WHOLE_CHAINS, kind_of
+
+Float32 = npt.NDArray[np.float32]
+
+THIN = {SWEEPS: 10, WHOLE_CHAINS: 2, APPROXIMATION: 1}  # between draws that are kept
+FEWEST_EFFECTIVE = 0.7  # share of the draws that must be effective ones, or ranks crowd at the ends
+PLURAL = {
+    "cosine": "cosines",
+    "co-occurrence probability": "co-occurrence probabilities",
+    "strength": "strengths (mean squares)",
+}
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many truths lie in the intervals of their draws.
+
+    Attributes
+    ----------
+    share : float
+        The share that does.
+    error : float
+        Its standard error, over worlds: quantities of one world depend on each other.
+    """
+
+    share: float
+    error: float
+
+    def __str__(self) -> str:
+        return f"{100 * self.share:.1f} ± {100 * self.error:.1f}%"
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Whether a method is calibrated on worlds of one size.
+
+    Attributes
+    ----------
+    method : str
+        The method.
+    settings : dict
+        Sizes of the worlds, and how the method was run.
+    level : float
+        Probability of the intervals, as nearly as the number of draws allows.
+    coverage : dict of str to Coverage
+        For each kind of quantity, what they cover.
+    test : Verdict
+        The test that the ranks are uniform.
+    effective : float
+        Share of the draws that are effective ones: median over quantities, mean over worlds.
+    ranks : Ranks
+        Ranks of the truths among the draws.
+    """
+
+    method: str
+    settings: dict[str, Any]
+    level: float
+    coverage: dict[str, Coverage]
+    test: Verdict
+    effective: float
+    ranks: Ranks
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was seen against the method."""
+        return self.test.uniform
+
+    @property
+    def verdict(self) -> str:
+        """The answer in words."""
+        covered = ", ".join(f"{share} of {PLURAL[kind]}" for kind, share in self.coverage.items())
+        covers = f"{100 * self.level:.3g}% intervals cover {covered}"
+        tested = f"p = {self.test.p_value:.2g}, a right method fails this test once in {self._once} times"
+        if self.ok:
+            return f"calibrated, as far as {len(self.ranks.values)} worlds can tell: {covers} ({tested})"
+        doubt = ""
+        if self.effective < FEWEST_EFFECTIVE:
+            share = f"{100 * self.effective:.0f}% of the draws are effective ones"
+            doubt = f"; but only {share}, which alone can look like this: take a larger --thin"
+        return f"not calibrated: {self._fault()}: {covers} ({tested}){doubt}"
+
+    @property
+    def _once(self) -> str:
+        return f"{1 / self.test.error_rate:.0f}"
+
+    def _fault(self) -> str:
+        """Say what the test with the smallest p-value has seen."""
+        test, _, kind = min(self.test.tests, key=lambda name: self.test.tests[name]).partition(" of ")
+        if test == "shape":
+            return "ranks of single quantities are not uniform"
+        of_kind = self.ranks.values[:, np.array(self.ranks.kinds) == kind] / self.ranks.num_draws - 0.5
+        if test == "location":
+            side = "low" if of_kind.mean() > 0 else "high"
+            return f"draws of {PLURAL[kind]} are too {side}"
+        size = self.ranks.num_draws
+        narrow = (of_kind**2).mean() > (size + 2.0) / (12.0 * size)
+        return f"intervals of {PLURAL[kind]} are too {'narrow' if narrow else 'wide'}"
+
+    def __str__(self) -> str:
+        given = self.settings
+        worlds = f"{len(self.ranks.values)} worlds of {given['vocab']} words in {given['dim']} dimensions"
+        size = f"{given['pairs']:,} samples, prior precision {given['prior_precision']:g}"
+        ranked = f"{len(self.ranks.kinds)} quantities each, ranked among {self.ranks.num_draws} draws"
+        return f"{self.method}, {worlds}, {size}: {ranked}\n{self.verdict}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "method": self.method,
+            "ok": self.ok,
+            "verdict": self.verdict,
+            "settings": self.settings,
+            "worlds": len(self.ranks.values),
+            "draws": self.ranks.num_draws,
+            "level": self.level,
+            "coverage": {kind: asdict(share) for kind, share in self.coverage.items()},
+            "test": plain(asdict(self.test)),
+            "effective": self.effective,
+        }
+
+
+def calibrate(
+    method: str = "gibbs",
+    *,
+    vocab: int = 20,
+    dim: int = 3,
+    pairs: int = 2000,
+    worlds: int = 200,
+    prior_precision: float = 1.0,
+    zipf: bool = False,
+    draws: int = 99,
+    warmup: int = 100,
+    thin: int | None = None,
+    identify: str = "none",
+    options: Mapping[str, Any] | None = None,
+    quantities: int = 20,
+    level: float = LEVEL,
+    error_rate: float = 0.01,
+    seed: int = 0,
+    threads: int | None = None,
+    report: Callable[[int], None] = lambda done: None,
+) -> Calibration:
+    """Draw worlds from the prior, fit each with a method, and see whether the truth is one more draw.
+
+    Parameters
+    ----------
+    method : str
+        The method.
+    vocab, dim, pairs, zipf
+        Size of the worlds, see `simulate`.
+    worlds : int
+        How many; errors that are small need hundreds.
+    prior_precision : float
+        Of the prior that the worlds are drawn from and that the method is given.
+    draws, warmup : int
+        Draws that truths are ranked among, and sweeps before them.
+    thin : int, optional
+        Sweeps between draws that are kept: they must be about independent.
+    identify : {"none", "fixed"}
+        Draw freely (what is ranked does not depend on the rotation), or fix K context rows at their MAP,
+        as the paper does.
+    options : Mapping, optional
+        Options of the method.
+    quantities : int
+        Cosines, and co-occurrence probabilities, to rank.
+    level : float
+        Probability of the intervals whose coverage is told.
+    error_rate : float
+        Probability with which a right method is to be called not calibrated.
+    seed : int
+        Decides everything.
+    threads : int, optional
+        Threads; the result does not depend on it.
+    report : callable, optional
+        Told how many worlds are done; may raise to stop.
+    """
+    from bayesvec.fitting import find_method
+    from bayesvec.storage.settings import method_options
+
+    module = find_method(method)
+    kind = kind_of(module)
+    if kind == POINT:
+        raise OptionError(f"method {method} gives one point and no intervals; there is nothing to calibrate")
+    thin = THIN[kind] if thin is None else thin
+    _check(
+        identify,
+        level,
+        error_rate,
+        draws=(draws, 9),
+        warmup=(warmup, 0),
+        quantities=(quantities, 1),
+        thin=(thin, 1),
+    )
+    chosen = method_options(module, method, options or {})
+    measure = choose_functionals(vocab, vocab, quantities, seed=seed, pooled=True)  # as `sbc_ranks` does
+    trial = _Trial(
+        module,
+        spherical(prior_precision),
+        dim,
+        module.Options(**chosen),
+        draws,
+        warmup,
+        thin,
+        identify == "fixed",
+        measure,
+    )
+    size: dict[str, Any] = {
+        "vocab": vocab,
+        "dim": dim,
+        "pairs": pairs,
+        "prior_precision": prior_precision,
+        "zipf": zipf,
+    }
+    with threadpool_limits(limits=1, user_api="blas"):
+        ranks = sbc_ranks(
+            trial,
+            worlds=worlds,
+            **size,
+            count=quantities,
+            pooled=True,
+            seed=seed,
+            threads=threads or default_threads(),
+            report=report,
+        )
+    how = {"warmup": warmup, "thin": thin, "identify": identify, "options": chosen, "seed": seed}
+    nominal, coverage = covered(ranks, level)
+    return Calibration(
+        method,
+        {**size, **how},
+        nominal,
+        coverage,
+        judge(ranks, error_rate=error_rate),
+        trial.effective,
+        ranks,
+    )
+
+
+def _check(identify: str, level: float, error_rate: float, **least: tuple[int, int]) -> None:
+    """Refuse what cannot be, before the work is done."""
+    if identify not in ("none", "fixed"):
+        raise OptionError(f"identify is {identify!r}; it must be none (a rotation changes nothing) or fixed")
+    tails(level)
+    if not 0.0 < error_rate < 1.0:
+        raise OptionError(f"error_rate is {error_rate:g}; it must be between 0 and 1")
+    for name, (value, smallest) in least.items():
+        if value < smallest:
+            raise OptionError(f"{name} is {value}; it must be {smallest} or more")
+
+
+def covered(ranks: Ranks, level: float) -> tuple[float, dict[str, Coverage]]:
+    """Return the level that ranks allow which is nearest to ``level``, and what such intervals cover."""
+    out = round((ranks.num_draws + 1) * (1.0 - level) / 2.0)
+    inside = (ranks.values >= out) & (ranks.values <= ranks.num_draws - out)  # (world, M)
+    kinds = np.array(ranks.kinds)
+    found = {}
+    for kind in dict.fromkeys(ranks.kinds):
+        shares = inside[:, kinds == kind].mean(axis=1)
+        found[kind] = Coverage(float(shares.mean()), float(shares.std(ddof=1) / math.sqrt(len(shares))))
+    return 1.0 - 2.0 * out / (ranks.num_draws + 1), found
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """A method on one world; remembers how many of its draws were effective ones."""
+
+    module: ModuleType
+    prior: Prior
+    dim: int
+    options: Any
+    draws: int
+    warmup: int
+    thin: int
+    fixed: bool
+    measure: Functionals
+    shares: list[float] = field(default_factory=list)
+
+    def __call__(self, counts: PairCounts, seed: int) -> tuple[Float32, Float32]:
+        """Return draws of rho (draw, R, K) and of alpha (draw, C, K)."""
+        try:
+            rho, alpha = draw_alone(
+                self.module,
+                counts,
+                self.prior,
+                self.dim,
+                options=self.options,
+                draws=self.draws,
+                warmup=self.warmup,
+                thin=self.thin,
+                fixed=self.fixed,
+                seed=seed,
+            )
+        except NumericalError as error:
+            raise NumericalError(f"in one of the worlds: {error}", word=error.word) from error
+        ess = ess_bulk(self.measure(rho, alpha)[None])
+        self.shares.append(float(np.nanmedian(ess)) / len(rho) if np.isfinite(ess).any() else math.nan)
+        return rho, alpha
+
+    @property
+    def effective(self) -> float:
+        """Share of the draws that were effective ones, over all worlds."""
+        return math.fsum(self.shares) / len(self.shares)  # the same in whatever order they came

@@ -1,0 +1,295 @@
+"""Runs side by side: how wide their intervals are and where, how fast they came, what they predict."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.counts.names import Names
+from bayesvec.diagnostics.measures import random_pairs, score
+from bayesvec.errors import OptionError
+from bayesvec.estimates.convergence import ess_bulk
+from bayesvec.estimates.estimate import LEVEL, Table, tails
+from bayesvec.estimates.per_draw import cosines, probabilities
+from bayesvec.posterior.posterior import Posterior, open_posterior
+from bayesvec.storage.outcome import APPROXIMATION, POINT, read_outcome, read_seconds
+
+if TYPE_CHECKING:
+    from bayesvec.counts.pairs import PairCounts
+    from bayesvec.storage.reader import Draws
+
+Float64 = npt.NDArray[np.float64]
+
+
+class ComparedRun(NamedTuple):
+    """One run beside the first; NaN where something is not to be had."""
+
+    run: str
+    method: str
+    draws: int  # of all chains
+    cosine_width: float  # median over quantities of the interval's width, over the first run's
+    probability_width: float
+    cosine_shift: float  # median over quantities of |mean - the first run's mean|, in its sd
+    probability_shift: float
+    seconds: float  # by the clock, warm-up and all
+    ess_per_second: float  # median over cosines and probabilities
+    worst_ess_per_second: float
+    score_mean: float  # hold-out log likelihood of an observation, at the posterior mean
+    score_map: float
+    score_predictive: float
+
+
+_LINES = {
+    "method": "method",
+    "draws": "draws",
+    "cosine_width": "interval width, cosines",
+    "probability_width": "interval width, probabilities",
+    "cosine_shift": "shift, cosines",
+    "probability_shift": "shift, probabilities",
+    "seconds": "seconds",
+    "ess_per_second": "ESS per second, median",
+    "worst_ess_per_second": "ESS per second, worst",
+    "score_mean": "hold-out, posterior mean",
+    "score_map": "hold-out, MAP",
+    "score_predictive": "hold-out, predictive",
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs side by side.
+
+    Attributes
+    ----------
+    rows : Table of ComparedRun
+        One row a run, the first being what the others are held against.
+    level : float
+        Probability of the intervals.
+    quantities : int
+        How many cosines, and how many probabilities, were looked at, at the most.
+    notes : tuple of str
+        What a reader of the table must know.
+    """
+
+    rows: Table[ComparedRun]
+    level: float
+    quantities: int
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        head, *lines = self.lines()
+        widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
+        table = (
+            "  ".join([line[0].ljust(widths[0]), *(map(str.rjust, line[1:], widths[1:]))]).rstrip()
+            for line in (head, *lines)
+        )
+        return "\n".join([*table, *self.notes])
+
+    def lines(self) -> list[list[str]]:
+        """Return the table as text, a column for each run; lines that no run has anything for are left out."""
+        lines = [["", *self.rows["run"]]]
+        for name, words in _LINES.items():
+            values = self.rows[name]
+            if not all(isinstance(value, float) and math.isnan(value) for value in values):
+                lines.append([words, *(_text(name, value) for value in values)])
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, None for what is not to be had."""
+        return {
+            "level": self.level,
+            "quantities": self.quantities,
+            "runs": self.rows.to_dict(),
+            "notes": list(self.notes),
+        }
+
+
+def compare(
+    runs: "Sequence[Posterior | str | PathLike[str]] | Mapping[str, Posterior | str | PathLike[str]]",
+    *,
+    holdout: "PairCounts | None" = None,
+    quantities: int = 200,
+    level: float = LEVEL,
+    seed: int = 0,
+    progress: bool = False,
+) -> Comparison:
+    """Lay runs side by side: intervals and means against the first, time, and hold-out scores.
+
+    Parameters
+    ----------
+    runs : sequence, or mapping by name
+        Posteriors or run folders, of the same words and contexts; the first is what the others are held
+        against.
+    holdout : PairCounts, optional
+        Pairs that were not fitted, to score.
+    quantities : int, optional
+        How many cosines, and how many co-occurrence probabilities, chosen at random.
+    level : float, optional
+        Probability of the intervals.
+    seed : int, optional
+        Seed of the choice.
+    progress : bool, optional
+        Show how far the scores are.
+    """
+    tails(level)
+    if quantities < 1:
+        raise OptionError(f"quantities is {quantities}; it must be 1 or more")
+    opened = _opened(runs)
+    if len(opened) < 2:
+        raise OptionError(f"there is {len(opened)} run to compare; give two or more")
+    first = next(iter(opened.values())).draws
+    kinds = [read_outcome(posterior.draws.path).kind for posterior in opened.values()]
+    if kinds[0] == POINT:
+        raise OptionError(f"{first.path} is one point, without intervals; put a run with draws first")
+    if len(first.words) < 2:
+        raise OptionError(f"{first.path} has one word, and so no cosines; compare needs two words or more")
+    for posterior in opened.values():
+        _check_names(first, posterior.draws)
+    base, rows = None, []
+    for name, posterior in opened.items():
+        measured = _measure(first, posterior.draws, quantities, seed)
+        base = base or _summaries(measured, level)
+        scores = _scores(posterior.draws, holdout, progress=progress)
+        rows.append(_row(name, posterior.draws, measured, base, level, scores))
+    return Comparison(Table(rows), level, quantities, tuple(_notes(opened, kinds, level)))
+
+
+def _opened(runs: Any) -> dict[str, Posterior]:
+    """Open the runs, each under a name of its own."""
+    if isinstance(runs, Mapping):
+        named = dict(runs)
+    else:
+        if isinstance(runs, str | PathLike | Posterior):
+            raise OptionError("one run was given; give a list of two or more")
+        paths = [each.path if isinstance(each, Posterior) else fspath(each) for each in runs]
+        short = [Path(path).name or path for path in paths]
+        names = [path if short.count(name) > 1 else name for path, name in zip(paths, short, strict=True)]
+        for i, name in enumerate(names):  # the same run twice
+            names[i] = name if names.index(name) == i else f"{name} ({names[:i].count(name) + 1})"
+        named = dict(zip(names, runs, strict=True))
+    return {
+        name: each if isinstance(each, Posterior) else open_posterior(each) for name, each in named.items()
+    }
+
+
+def _check_names(first: "Draws", other: "Draws") -> None:
+    for what, one, two in (
+        ("words", first.words, other.words),
+        ("contexts", first.contexts, other.contexts),
+    ):
+        alone = set(one) ^ set(two)
+        if alone:
+            example = min(alone)
+            here, there = (first, other) if example in set(one) else (other, first)
+            raise OptionError(
+                f"{first.path} and {other.path} have different {what}: {example!r} is in {here.path} and not "
+                f"in {there.path} ({len(alone)} are in one of them only); compare runs of the same vocabulary"
+            )
+
+
+def _measure(first: "Draws", draws: "Draws", count: int, seed: int) -> dict[str, Float64]:
+    """Return draws (chain, draw, M) of cosines and, if both sides are kept, of probabilities."""
+    to_word, to_context = _rows_in(first.words, draws.words), _rows_in(first.contexts, draws.contexts)
+    pairs = random_pairs(len(first.words), None, count, seed=seed)
+    found = {"cosine": cosines(draws, *(to_word[side] for side in pairs))}
+    if "alpha" in draws.manifest["arrays"]:
+        word, context = random_pairs(len(first.words), len(first.contexts), count, seed=seed)
+        found["probability"] = probabilities(draws, to_word[word], to_context[context])
+    return found
+
+
+def _rows_in(names: tuple[str, ...], others: tuple[str, ...]) -> npt.NDArray[np.int64]:
+    """Return the row in ``others`` of each of ``names``."""
+    lookup = Names(others)
+    return np.array([lookup.row(name) for name in names], dtype=np.int64)
+
+
+class _Summary(NamedTuple):
+    mean: Float64  # (M,)
+    sd: Float64
+    width: Float64
+
+
+def _summaries(measured: Mapping[str, Float64], level: float) -> dict[str, _Summary]:
+    found = {}
+    for kind, values in measured.items():
+        low, high = np.quantile(values, tails(level), axis=(0, 1))
+        found[kind] = _Summary(values.mean(axis=(0, 1)), values.std(axis=(0, 1)), high - low)
+    return found
+
+
+def _row(
+    name: str,
+    draws: "Draws",
+    measured: Mapping[str, Float64],
+    base: Mapping[str, _Summary],
+    level: float,
+    scores: tuple[float, float, float],
+) -> ComparedRun:
+    widths = dict.fromkeys(("cosine", "probability"), math.nan)
+    shifts = dict(widths)
+    size = draws.num_chains * draws.num_draws
+    for kind, here in _summaries(measured, level).items():
+        if kind in base:
+            widths[kind] = _median(here.width, base[kind].width) if size > 1 else math.nan
+            shifts[kind] = _median(np.abs(here.mean - base[kind].mean), base[kind].sd)
+    seconds = read_seconds(draws)
+    ess = np.concatenate([ess_bulk(values) for values in measured.values()])
+    ess = ess[np.isfinite(ess)] / seconds
+    return ComparedRun(
+        name,
+        str(draws.manifest["settings"]["method"]),
+        size,
+        widths["cosine"],
+        widths["probability"],
+        shifts["cosine"],
+        shifts["probability"],
+        seconds,
+        float(np.median(ess)) if len(ess) else math.nan,
+        float(ess.min()) if len(ess) else math.nan,
+        *scores,
+    )
+
+
+def _median(values: Float64, units: Float64) -> float:
+    """Return the median of values in their units; those without a unit are left out."""
+    known = units > 0
+    return float(np.median(values[known] / units[known])) if known.any() else math.nan
+
+
+def _scores(draws: "Draws", holdout: "PairCounts | None", *, progress: bool) -> tuple[float, float, float]:
+    if holdout is None:
+        return math.nan, math.nan, math.nan
+    found = score(draws, holdout, progress=progress)
+    at_mean, at_map, predictive = (
+        math.nan if value is None else value for value in (found.posterior_mean, found.map, found.predictive)
+    )
+    return at_mean, at_map, predictive
+
+
+def _notes(opened: Mapping[str, Posterior], kinds: Sequence[str], level: float) -> Iterator[str]:
+    first = next(iter(opened))
+    yield (
+        f"widths of {100 * level:g}% intervals over those of {first}, shifts of means from it in its standard "
+        "deviations: medians"
+    )
+    fitted = {posterior.draws.manifest.get("counts", {}).get("fingerprint") for posterior in opened.values()}
+    if len(fitted) > 1:
+        yield "these runs were not fitted to the same counts"
+    if approximate := [name for name, kind in zip(opened, kinds, strict=True) if kind == APPROXIMATION]:
+        yield f"the ESS of an approximation ({', '.join(approximate)}) says how many draws it has, not how good"
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, float):
+        return f"{value:,}" if isinstance(value, int) else str(value)
+    if math.isnan(value):
+        return "n/a"
+    if name.startswith("score"):
+        return f"{value:.5f}"
+    return f"{value:.3g}" if "second" in name else f"{value:.2f}"

@@ -1,0 +1,1 @@
+"""Estimates: the draws of a quantity with its interval, R-hat and effective sample size."""

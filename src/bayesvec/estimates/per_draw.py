@@ -1,0 +1,202 @@
+"""Questions put to every draw: a few draws in memory at a time, however long the run."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import NumericalError
+
+if TYPE_CHECKING:
+    from bayesvec.storage.reader import Draws
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
+
+BLOCK_BYTES = 64 << 20
+
+
+def each_draw(draws: "Draws", name: str) -> Iterator[Float32]:
+    """Yield all rows of one draw after another, (row, K), chain by chain, reading ahead in the background."""
+    with ThreadPoolExecutor(1, thread_name_prefix="bayesvec-read") as reader:
+        blocks = iter(draws.blocks(name))
+        ahead = reader.submit(next, blocks, None)
+        while (block := ahead.result()) is not None:
+            ahead = reader.submit(next, blocks, None)
+            yield from block[2]
+
+
+def draw_slices(draws: "Draws", num_rows: int) -> Iterator[slice]:
+    """Cut the draws into slices of which ``num_rows`` vectors (or none) of every chain fit `BLOCK_BYTES`."""
+    fits = max(1, BLOCK_BYTES // (8 * draws.num_chains * max(1, num_rows) * draws.dim))
+    length = fits // 100 * 100 or fits  # files hold at most 100 draws: do not cut them where it can be helped
+    for first in range(0, draws.num_draws, length):
+        yield slice(first, min(first + length, draws.num_draws))
+
+
+def cosines(draws: "Draws", first: Rows, second: Rows) -> Float64:
+    """Return the cosines between words ``first`` and ``second``, pair by pair.
+
+    Parameters
+    ----------
+    draws : Draws
+        The run.
+    first, second : ndarray of int64, (M,)
+        Rows of rho.
+
+    Returns
+    -------
+    ndarray, (chain, draw, M)
+    """
+    rows, place = np.unique(np.concatenate([first, second]), return_inverse=True)
+    one, other = np.split(place, 2)
+    result = np.empty((draws.num_chains, draws.num_draws, len(first)))
+    for block in draw_slices(draws, len(rows) + 2 * len(first)):
+        x = draws.read("rho", rows=rows, draws=block).astype(np.float64)
+        norm = np.sqrt(np.einsum("cdrk,cdrk->cdr", x, x))
+        _refuse_zero(draws, norm, rows)
+        dot = np.einsum("cdmk,cdmk->cdm", x[:, :, one], x[:, :, other])
+        result[:, block] = np.clip(dot / (norm[:, :, one] * norm[:, :, other]), -1.0, 1.0)
+    return result
+
+
+def norms(draws: "Draws", rows: Rows) -> Float64:
+    """Return the lengths of the vectors of words ``rows``, (chain, draw, M)."""
+    result = np.empty((draws.num_chains, draws.num_draws, len(rows)))
+    for block in draw_slices(draws, len(rows)):
+        x = draws.read("rho", rows=rows, draws=block).astype(np.float64)
+        result[:, block] = np.sqrt(np.einsum("cdrk,cdrk->cdr", x, x))
+    return result
+
+
+def distances(draws: "Draws", first: Rows, second: Rows) -> Float64:
+    """Return the Euclidean distances between words ``first`` and ``second``, pair by pair, (chain, draw, M)."""
+    rows, place = np.unique(np.concatenate([first, second]), return_inverse=True)
+    one, other = np.split(place, 2)
+    result = np.empty((draws.num_chains, draws.num_draws, len(first)))
+    for block in draw_slices(draws, len(rows) + 2 * len(first)):
+        x = draws.read("rho", rows=rows, draws=block).astype(np.float64)
+        apart = x[:, :, one] - x[:, :, other]
+        result[:, block] = np.sqrt(np.einsum("cdmk,cdmk->cdm", apart, apart))
+    return result
+
+
+def unit_vectors(draws: "Draws", rows: Rows, *, beside: int = 0) -> Iterator[tuple[slice, Float64]]:
+    """Go through the draws a few at a time: yield which, and the unit vectors of ``rows``, (chain, draw, M, K).
+
+    ``beside`` is how many more vectors of a draw the caller needs room for.
+    """
+    for block in draw_slices(draws, 2 * len(rows) + beside):
+        x = draws.read("rho", rows=rows, draws=block).astype(np.float64)
+        norm = np.sqrt(np.einsum("cdrk,cdrk->cdr", x, x))
+        _refuse_zero(draws, norm, rows)
+        yield block, x / norm[..., None]
+
+
+def probabilities(draws: "Draws", words: Rows, contexts: Rows) -> Float64:
+    r"""Return :math:`s(\rho_w^\top \alpha_v)` for each pair of a word and a context, (chain, draw, M)."""
+    rows, word = np.unique(words, return_inverse=True)
+    columns, context = np.unique(contexts, return_inverse=True)
+    result = np.empty((draws.num_chains, draws.num_draws, len(words)))
+    for block in draw_slices(draws, len(rows) + len(columns) + 2 * len(words)):
+        x = draws.read("rho", rows=rows, draws=block).astype(np.float64)
+        y = draws.read("alpha", rows=columns, draws=block).astype(np.float64)
+        result[:, block] = logistic(np.einsum("cdmk,cdmk->cdm", x[:, :, word], y[:, :, context]))
+    return result
+
+
+def logistic(eta: Float64) -> Float64:
+    """Return 1 / (1 + exp(-eta)) without overflow."""
+    small = np.exp(-np.abs(eta))
+    return np.asarray(np.where(eta >= 0, 1.0, small) / (1.0 + small))
+
+
+class Nearness(NamedTuple):
+    """How near each word is to a sum of word vectors, over all draws; the words of the sum count as far."""
+
+    mean: Float64  # (word,) posterior mean of the cosine, -inf for the words of the sum
+    in_top: Float64  # (word,) share of draws in which fewer than n words are strictly nearer
+    first: Float64  # (word,) share of draws in which no word is strictly nearer
+
+
+def nearest(draws: "Draws", rows: Rows, weights: Float64, n: int, *, among: Rows | None = None) -> Nearness:
+    """Find how near every word is to the weighted sum of the unit vectors of words ``rows``.
+
+    Parameters
+    ----------
+    draws : Draws
+        The run.
+    rows : ndarray of int64, (M,)
+        The words of the sum, each once; a single one for its neighbours.
+    weights : ndarray, (M,)
+        Their weights, such as -1, 1, 1 for an analogy.
+    n : int
+        How many words count as the top.
+    among : ndarray of int64, optional
+        The words that are looked at; all by default.
+    """
+    num_words = len(draws.words)
+    total = np.zeros(num_words)
+    far = _others(num_words, among, rows)
+    in_top = np.zeros(num_words, dtype=np.int64)
+    first = np.zeros(num_words, dtype=np.int64)
+    for rho in each_draw(draws, "rho"):
+        cosine = _cosines_to(draws, rho, rows, weights.astype(np.float32))
+        np.nan_to_num(cosine, copy=False, nan=-np.inf)  # a word at zero is nobody's neighbour
+        cosine[far] = -np.inf
+        edge = np.partition(cosine, num_words - n)[num_words - n]
+        in_top += (cosine >= edge) & (cosine > -np.inf)
+        first += cosine == cosine.max()
+        total += cosine
+    number = draws.num_chains * draws.num_draws
+    return Nearness(total / number, in_top / number, first / number)
+
+
+def ranks(draws: "Draws", row: int, others: Rows, *, among: Rows | None = None) -> Float64:
+    """Return the rank of each of ``others`` among the neighbours of word ``row``, (chain, draw, M).
+
+    The nearest has rank 1; ``among`` are the words that are looked at, all by default.
+    """
+    result = np.empty((draws.num_chains * draws.num_draws, len(others)))
+    one, weight = np.array([row]), np.ones(1, dtype=np.float32)
+    far = _others(len(draws.words), among, one)
+    for number, rho in enumerate(each_draw(draws, "rho")):
+        cosine = np.nan_to_num(_cosines_to(draws, rho, one, weight), nan=-np.inf)
+        cosine[far] = -np.inf
+        ordered = np.sort(cosine)
+        result[number] = 1 + len(cosine) - np.searchsorted(ordered, cosine[others], side="right")
+    return result.reshape(draws.num_chains, draws.num_draws, len(others))
+
+
+def _others(num_words: int, among: Rows | None, rows: Rows) -> npt.NDArray[np.bool_]:
+    """Return a mask of the words that are never near: those not looked at, and ``rows`` themselves."""
+    far = np.zeros(num_words, dtype=bool)
+    if among is not None:
+        far[:] = True
+        far[among] = False
+    far[rows] = True
+    return far
+
+
+def _cosines_to(draws: "Draws", rho: Float32, rows: Rows, weights: Float32) -> Float32:
+    # Both products are bound by memory; a BLAS call would wait for threads and round by their number.
+    norm = np.sqrt(np.einsum("vk,vk->v", rho, rho))
+    _refuse_zero(draws, norm[rows][None, None], rows)
+    target = np.einsum("m,mk->k", weights / norm[rows], rho[rows])
+    dot = np.einsum("vk,k->v", rho, target)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(dot / (norm * np.sqrt(np.dot(target, target))))
+
+
+def _refuse_zero(draws: "Draws", norm: npt.NDArray[np.floating[Any]], rows: Rows) -> None:
+    zero = np.flatnonzero((norm == 0).any(axis=(0, 1)))
+    if len(zero):
+        word = draws.words[rows[zero[0]]]
+        raise NumericalError(
+            f"the vector of {word!r} is zero, so it has no cosines: the data say nothing about it; "
+            "use more text, a smaller --prior-precision, or a method that draws from the posterior",
+            word=word,
+        )

@@ -1,0 +1,249 @@
+r"""Draws of the precisions that are learned, given the rows; and of how the two sides share them.
+
+Each scale has a Gamma conditional (`bayesvec.priors.learned`). The data do not know how large rho is against
+alpha, so rows and scales would follow each other there for very long. The exchange
+
+.. math:: (\rho, \alpha, \tau_\rho, \tau_\alpha) \to (c\rho, \alpha/c, \tau_\rho/c^2, \tau_\alpha c^2)
+
+changes neither the likelihood nor, but for the Gamma distributions, the prior: a generalised Gibbs step
+(Liu & Sabatti 2000) draws
+
+.. math:: c^2 \sim GIG\Big(\sum a_\alpha - \sum a_\rho,\ 2 \sum b_\alpha \tau_\alpha,\ 2 \sum b_\rho \tau_\rho\Big),
+
+where a and b are the shapes and rates. It needs every scale of both sides to be learned.
+
+Where the data say little of single vectors, their scale and they follow each other: given the vectors a scale can
+hardly move. Every few sweeps it therefore moves with them: what it governs of the rows (all of them, the roots of
+walks, or the steps) is multiplied by r and the scale divided by :math:`r^2`. That leaves the density of the
+standardised vectors as it is, so that the likelihood, the other parts of the prior and the scale's own Gamma
+distribution decide (a draw in the non-centred parametrisation, interweaved with that in the centred one: Yu & Meng
+2011). The draw is by slice sampling of the log of the scale (Neal 2003). The scales of rho move like that, and those
+of alpha where there is no exchange, which otherwise hands on to them what those of rho find.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec._parallel import Threads
+from bayesvec.inference.sides import Half
+from bayesvec.inference.state import ScaledState as State
+from bayesvec.kernels import rng
+from bayesvec.kernels.line import log_likelihood_rows, pair_lines
+from bayesvec.kernels.orbit import draw_gig
+from bayesvec.kernels.rows import Work
+from bayesvec.kernels.vector import padded_rows
+from bayesvec.priors import Prior
+from bayesvec.priors.learned import Learned, Part
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+
+STRETCH_EVERY = 4  # sweeps from one move of the scales with their rows to the next
+_WIDTH = 0.2  # of the first interval around the log of a scale
+_MOST_STEPS = 8  # of this width that the interval grows by
+
+# rows of the addresses, after those of the scales
+_EXCHANGE = 1 << 16
+_STRETCH = 1 << 17
+
+
+def start_scales(prior: Prior) -> Float64:
+    """Return where the scales that are learned begin."""
+    return np.array([part.scale for part, _ in _learned(prior)])
+
+
+def draw_scales(prior: Prior, state: State, key: rng.Key, *, exchange: bool) -> State:
+    """Draw the scales given the rows; with ``exchange`` also how the two sides share them.
+
+    Parameters
+    ----------
+    prior : Prior
+        At the current scales.
+    state : State
+        The rows.
+    key : Key
+        The address of these draws.
+    exchange : bool
+        Whether to; the prior must leave it free: every scale learned (`all_learned`), no mean, nothing anchored.
+    """
+    scales = []
+    for row, (shape, rate) in enumerate(conditionals(prior, state)):
+        scales.append(rng.gamma(shape, key, row, 0) / rate)
+    drawn = np.array(scales)
+    if not exchange:
+        return state._replace(scales=drawn)
+    split = len(prior.rho.learned)
+    gammas = [learned for _, learned in _learned(prior)]
+    power = sum(gamma.shape for gamma in gammas[split:]) - sum(gamma.shape for gamma in gammas[:split])
+    pulls = [2.0 * gamma.rate * scale for gamma, scale in zip(gammas, scales, strict=True)]
+    square = draw_gig(power, sum(pulls[split:]), sum(pulls[:split]), key, _EXCHANGE)
+    drawn[:split] /= square
+    drawn[split:] *= square
+    size = np.float32(math.sqrt(square))
+    return State(state.rho * size, state.alpha / size, drawn)
+
+
+def conditionals(prior: Prior, state: State) -> list[tuple[float, float]]:
+    """Return shape and rate of the Gamma distribution of each scale given the rows."""
+    found = []
+    for side, rows in ((prior.rho, state.rho), (prior.alpha, state.alpha)):
+        x = rows.astype(np.float64)
+        gap = x - side.mean_rows(*x.shape)
+        for part in side.learned:
+            assert part.learned is not None
+            shape = part.learned.shape + 0.5 * part.coordinates(*x.shape)
+            found.append((shape, part.learned.rate + 0.5 * part.square(gap)))
+    return found
+
+
+class Workers(NamedTuple):
+    """What the likelihood along a line is computed with."""
+
+    works: list[Work]  # one for each thread
+    threads: Threads
+
+
+def stretch_scales(prior: Prior, state: State, half: Half, key: rng.Key, workers: Workers) -> State:
+    """Draw each scale of one side together with what it governs of the rows, the standardised rows given.
+
+    Parameters
+    ----------
+    prior : Prior
+        At any scales: those of the state are used.
+    state : State
+        Rows and scales; no row of this side is anchored.
+    half : Half
+        The data by word to move rho, by context to move alpha.
+    key : Key
+        The address of these draws.
+    workers : Workers
+        With which to work.
+    """
+    of_alpha = half.purpose == rng.ALPHA
+    rows, other = (state.alpha, state.rho) if of_alpha else (state.rho, state.alpha)
+    first, last = (len(prior.rho.learned), len(state.scales)) if of_alpha else (0, len(prior.rho.learned))
+    scales, weight = state.scales.copy(), _samples(half)
+    for number in range(first, last):
+        now = prior.at(scales)
+        side = now.alpha if of_alpha else now.rho
+        part = side.learned[number - first]
+        x = rows.astype(np.float64)
+        gap = x - side.mean_rows(*x.shape)
+        direction = side.component(part, gap, weight)
+        if direction is None:
+            continue
+        likelihood = _likelihood_along(half, rows, direction, other, workers)
+        pull = _pull_along([each for each in side.parts if each is not part], gap, direction)
+        after = _draw_log_scale(part, likelihood, pull, key, _STRETCH + number)
+        rows = (x + math.expm1(0.5 * (math.log(part.scale) - after)) * direction).astype(np.float32)
+        scales[number] = math.exp(after)
+    return State(other, rows, scales) if of_alpha else State(rows, other, scales)
+
+
+def _samples(half: Half) -> Float64:
+    """Return the number of samples of each row, and one more so that none has no weight."""
+    return 1.0 + np.diff(np.append(0, np.cumsum(half.side.n, dtype=np.float64))[half.side.indptr])
+
+
+def _likelihood_along(
+    half: Half, rows: Float32, direction: Float64, other: Float32, workers: Workers
+) -> Callable[[float], float]:
+    """Return the log likelihood of ``rows`` + s ``direction`` as a function of s; the same on any threads."""
+    side, threads = half.side, workers.threads
+    eta, slope = np.empty(len(side.other), np.float32), np.empty(len(side.other), np.float32)
+    x, d, y = padded_rows(rows), padded_rows(direction), padded_rows(other)
+    chunks = threads.chunks(np.diff(side.indptr) + 1)
+    threads.run(lambda first, last, _: pair_lines(first, last, side, x, d, y, eta, slope), chunks)
+
+    def log_likelihood(s: float) -> float:
+        shares = np.empty(len(rows))
+        threads.run(
+            lambda first, last, thread: log_likelihood_rows(
+                first, last, side, eta, slope, s, workers.works[thread], shares
+            ),
+            chunks,
+        )
+        return float(shares.sum())
+
+    return log_likelihood
+
+
+def _pull_along(others: list[Part], gap: Float64, direction: Float64) -> tuple[float, float]:
+    """Return by what times s and s^2 the log density of gap + s direction under some parts grows from that at 0."""
+    own = sum(part.scale * part.square(gap) for part in others)
+    square = sum(part.scale * part.square(direction) for part in others)
+    both = sum(part.scale * part.square(gap + direction) for part in others) - own - square
+    return -0.5 * both, -0.5 * square
+
+
+def _draw_log_scale(
+    part: Part,
+    log_likelihood: Callable[[float], float],
+    pull: tuple[float, float],
+    key: rng.Key,
+    row: int,
+) -> float:
+    """Draw the log of a scale by slice sampling: an interval that steps out, then shrinks.
+
+    Parameters
+    ----------
+    part : Part
+        Whose scale; it has its current value.
+    log_likelihood, pull
+        Of rows + s direction as functions of s: see `_likelihood_along` and `_pull_along`.
+    key : Key
+        The address of the draws.
+    row : int
+        Their row in it.
+    """
+    gamma, before = part.learned, math.log(part.scale)
+    assert gamma is not None
+
+    def log_density(log_scale: float) -> float:
+        s = math.expm1(0.5 * (before - log_scale))
+        own = gamma.shape * log_scale - gamma.rate * math.exp(log_scale)
+        return own + s * pull[0] + s * s * pull[1] + log_likelihood(s)
+
+    level = log_density(before) - rng.exponential(key, row, 0)
+    place, share = rng.uniforms(key, row, 1)
+    low = before - _WIDTH * place
+    high = low + _WIDTH
+    below = int(_MOST_STEPS * share)
+    for _ in range(below):
+        if log_density(low) <= level:
+            break
+        low -= _WIDTH
+    for _ in range(_MOST_STEPS - 1 - below):
+        if log_density(high) <= level:
+            break
+        high += _WIDTH
+    block = 2
+    while True:
+        after = low + (high - low) * rng.uniforms(key, row, block)[0]
+        if log_density(after) > level or after == before:
+            return after
+        low, high = (after, high) if after < before else (low, after)
+        block += 1
+
+
+def log_hyperprior(prior: Prior) -> float:
+    """Return the log density of the scales that are learned, normalising constant included."""
+    total = 0.0
+    for part, gamma in _learned(prior):
+        total += gamma.shape * math.log(gamma.rate) - math.lgamma(gamma.shape)
+        total += (gamma.shape - 1.0) * math.log(part.scale) - gamma.rate * part.scale
+    return total
+
+
+def _learned(prior: Prior) -> list[tuple[Part, Learned]]:
+    parts = (*prior.rho.learned, *prior.alpha.learned)
+    return [(part, part.learned) for part in parts if part.learned is not None]
+
+
+def all_learned(prior: Prior) -> bool:
+    """Tell whether every precision of both sides is learned."""
+    return all(side.parts and all(part.learned for part in side.parts) for side in (prior.rho, prior.alpha))

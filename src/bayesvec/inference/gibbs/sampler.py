@@ -1,0 +1,210 @@
+"""The Gibbs sampler: every row of rho given alpha, every row of alpha given rho, then a move along the orbit.
+
+Each row is a logistic regression on the other side's vectors; Polya-Gamma variables make it Gaussian, and it is
+drawn beyond its mean (kernels/rows.py). Rows that the prior couples are redrawn colour by colour, or whole trees of
+them at once (redraw.py, kernels/trees.py); precisions that are learned are drawn after the rows (scales.py). The
+chain goes on from the current value of a row: one inner step is then exact. To restart a row from N(0, 1/K) and
+take S steps, as the paper's Algorithm 1 does, is biased; it is here to reproduce it.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec._parallel import Threads
+from bayesvec.counts.pairs import PairCounts
+from bayesvec.inference.gibbs.precisions import (
+    STRETCH_EVERY,
+    Workers,
+    all_learned,
+    draw_scales,
+    log_hyperprior,
+    start_scales,
+    stretch_scales,
+)
+from bayesvec.inference.gibbs.redraw import Drawing, Options, redraw
+from bayesvec.inference.sides import Half, make_half
+from bayesvec.inference.state import Info
+from bayesvec.inference.state import ScaledState as State
+from bayesvec.kernels import rng
+from bayesvec.kernels.orbit import move_along_orbit, move_by_forms
+from bayesvec.kernels.polyagamma_tables import Tables, load_tables
+from bayesvec.kernels.rows import RowSide, Work, log_posterior_rows, make_work
+from bayesvec.kernels.vector import padded_rows
+from bayesvec.model.identification import Anchors
+from bayesvec.priors import Prior
+
+Float32 = npt.NDArray[np.float32]
+
+LEARNS = True  # the precisions of a prior, where it asks for that
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The data and the prior, laid out for the kernels; shared by all chains."""
+
+    dim: int
+    prior: Prior
+    options: Options
+    anchors: Anchors | None
+    by_word: Half
+    by_context: Half
+    tables: Tables
+    orbit: bool
+
+    @cached_property
+    def log_prior_at_zero(self) -> float:
+        """Log density of the prior where all vectors are zero, and of the scales that are learned."""
+        zeros = (np.zeros(half.side.shift.shape) for half in (self.by_word, self.by_context))
+        return self.prior.log_density(*zeros) + log_hyperprior(self.prior)
+
+
+def prepare(
+    counts: PairCounts,
+    prior: Prior,
+    dim: int,
+    *,
+    options: Options | None = None,
+    anchors: Anchors | None = None,
+) -> Problem:
+    """Lay out data and prior for the kernels.
+
+    Parameters
+    ----------
+    counts : PairCounts
+        The data.
+    prior : Prior
+        Gaussian over the rows of either side.
+    dim : int
+        Number of axes, K.
+    options : Options, optional
+        How to sweep.
+    anchors : Anchors, optional
+        Context rows that stay fixed.
+    """
+    options = options or Options()
+    anchored = np.zeros(counts.num_contexts, dtype=bool)
+    if anchors is not None:
+        anchored[anchors.rows] = True
+    free = np.zeros(counts.num_words, dtype=bool)
+    return Problem(
+        dim=dim,
+        prior=prior,
+        options=options,
+        anchors=anchors,
+        by_word=make_half(rng.RHO, counts.words, counts.by_word, prior.rho, dim, free),
+        by_context=make_half(rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, anchored),
+        tables=load_tables(),
+        orbit=options.orbit and not options.restart and anchors is None and prior.is_isotropic,
+    )
+
+
+def start(
+    problem: Problem,
+    *,
+    seed: int,
+    chain: int,
+    rho: npt.ArrayLike | None = None,
+    alpha: npt.ArrayLike | None = None,
+) -> State:
+    """Return the first state of a chain: the one given, or N(0, 1/K) drawn for this chain."""
+    key = rng.make_key(seed, rng.START, chain=chain, sweep=rng.Start.ROWS)
+    sizes = len(problem.by_word.names), len(problem.by_context.names)
+    sides = []
+    for side, (given, size) in enumerate(zip((rho, alpha), sizes, strict=True)):
+        if given is None:
+            normals = np.empty(size * problem.dim)
+            rng.fill_normals(key, side, 0, normals)
+            given = normals.reshape(size, problem.dim) / np.sqrt(problem.dim)
+        sides.append(np.array(given, dtype=np.float32, order="C"))
+    if problem.anchors is not None:
+        sides[1][problem.anchors.rows] = problem.anchors.values
+    return State(sides[0], sides[1], start_scales(problem.prior))
+
+
+def sweep(
+    problem: Problem, state: State, *, seed: int, chain: int, number: int, threads: Threads
+) -> tuple[State, Info]:
+    """Redraw all rows once and move along the orbit.
+
+    The result is a function of (problem, state, seed, chain, number): the same on any number of threads.
+    """
+    rho, alpha = padded_rows(state.rho), padded_rows(state.alpha)
+    works = [make_work(problem.dim) for _ in range(threads.count)]
+    current = _at(problem, state.scales)
+    for half, rows, other in ((current.by_word, rho, alpha), (current.by_context, alpha, rho)):
+        key = rng.make_key(seed, half.purpose, chain=chain, sweep=number)
+        redraw(half, rows, other, Drawing(problem.options, problem.tables, key, works, threads))
+    after = State(rho[:, : problem.dim].copy(), alpha[:, : problem.dim].copy(), state.scales)
+    if len(state.scales):
+        key = rng.make_key(seed, rng.SCALES, chain=chain, sweep=number)
+        exchange = problem.orbit and all_learned(problem.prior)
+        after = draw_scales(current.prior, after, key, exchange=exchange)
+        if number % STRETCH_EVERY == 0:
+            workers = Workers(works, threads)
+            after = stretch_scales(problem.prior, after, problem.by_word, key, workers)
+            if not exchange and problem.anchors is None:
+                after = stretch_scales(problem.prior, after, problem.by_context, key, workers)
+        current = _at(problem, after.scales)
+        rho, alpha = padded_rows(after.rho), padded_rows(after.alpha)
+    if problem.orbit:
+        key = rng.make_key(seed, rng.ORBIT, chain=chain, sweep=number)
+        after = _moved(current, after, key)
+        rho, alpha = padded_rows(after.rho), padded_rows(after.alpha)
+    return after, Info(_log_posterior(current, rho, alpha, works, threads))
+
+
+def _at(problem: Problem, scales: npt.NDArray[np.float64]) -> Problem:
+    """Return the problem at other values of the scales that are learned."""
+    if not len(scales):
+        return problem
+    prior = problem.prior.at(scales)
+    by_word, by_context = problem.by_word.at(prior.rho), problem.by_context.at(prior.alpha)
+    return replace(problem, prior=prior, by_word=by_word, by_context=by_context)
+
+
+def _moved(problem: Problem, state: State, key: rng.Key) -> State:
+    """Move along the orbit."""
+    halves = problem.by_word, problem.by_context
+    if all(half.coupling is None for half in halves):
+        rho, alpha = move_along_orbit(
+            state.rho, state.alpha, halves[0].side.precision, halves[1].side.precision, key
+        )
+        return State(rho, alpha, state.scales)
+    # a walk's form is a small difference of large numbers: in float64
+    form_rho = problem.prior.rho.form(state.rho.astype(np.float64))
+    form_alpha = problem.prior.alpha.form(state.alpha.astype(np.float64))
+    rho, alpha = move_by_forms(state.rho, state.alpha, form_rho, form_alpha, key)
+    return State(rho, alpha, state.scales)
+
+
+def _log_posterior(
+    problem: Problem, rho: Float32, alpha: Float32, works: list[Work], threads: Threads
+) -> float:
+    """Log posterior of a state: each row's share, added up in order; pairs count with their word."""
+    total = problem.log_prior_at_zero
+    for half, rows, other, data in (
+        (problem.by_word, rho, alpha, True),
+        (problem.by_context, alpha, rho, False),
+    ):
+        shares = np.empty(len(rows))
+        # each pair of neighbours is in the shares of both, half in each
+        half_coupled = half.coupled(rows, 0.5, threads)
+
+        def work(
+            first: int,
+            last: int,
+            thread: int,
+            side: RowSide = half_coupled,
+            rows: Float32 = rows,
+            other: Float32 = other,
+            data: bool = data,
+            shares: npt.NDArray[np.float64] = shares,
+        ) -> None:
+            log_posterior_rows(first, last, side, rows, other, data, works[thread], shares)
+
+        threads.run(work, threads.chunks(half.cost, half.least))
+        total += float(shares.sum())
+    return total

@@ -1,0 +1,156 @@
+"""One side of the data and its prior, laid out for the row update: what half of a sweep redraws.
+
+Rows that the prior couples are never redrawn together unless they are drawn jointly. They are coloured once, no two
+neighbours alike, and redrawn colour by colour, each given its neighbours as they then are. Where the coupling
+makes trees of them (walks over slices, groups around a shared row) whole trees are redrawn at once, in every sweep
+or, where that would cost much beside the rest, in some.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec._parallel import WORTH_SHARING, Threads
+from bayesvec.counts.pairs import Side
+from bayesvec.kernels.coupling import Coupling, couple_rows, make_coupling
+from bayesvec.kernels.rows import SEGMENT, RowSide, make_side
+from bayesvec.kernels.trees import Trees, make_trees
+from bayesvec.priors import RowPrior
+from bayesvec.priors.coupling import Sparse, colours
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+Int64 = npt.NDArray[np.int64]
+
+TREE_SHARE = 0.25  # of a sweep's time that redrawing whole trees may add to it, on average
+TREE_BYTES = 64 << 20  # that a tree may take in each thread
+
+
+@dataclass(frozen=True, eq=False)
+class Colour:
+    """Rows that can be redrawn at once."""
+
+    rows: Int64  # rising
+    cost: Int64  # of redrawing each among the others
+    huge: Int64  # those whose pairs are shared between threads
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees that are redrawn as wholes."""
+
+    trees: Trees
+    cost: Int64  # of redrawing each tree among the others
+    largest: int  # rows of the largest
+    every: int  # sweeps from one such redrawing to the next
+
+
+@dataclass(frozen=True, eq=False)
+class Half:
+    """One side of the problem: half of a sweep."""
+
+    purpose: int  # of its random numbers
+    names: tuple[str, ...]
+    side: RowSide  # its shift is that without neighbours
+    colours: tuple[Colour, ...]
+    coupling: Coupling | None
+    forest: Forest | None = None
+
+    @property
+    def huge(self) -> Int64:
+        """All rows whose pairs are shared between threads."""
+        return np.concatenate([colour.huge for colour in self.colours])
+
+    @property
+    def cost(self) -> Int64:
+        """Cost of redrawing each row among the others."""
+        total = np.empty(len(self.names), dtype=np.int64)
+        for colour in self.colours:
+            total[colour.rows] = colour.cost
+        return total
+
+    @property
+    def least(self) -> float:
+        """Cost of rows below which they are not worth handing to another thread."""
+        _, dim = self.side.precision.shape
+        return WORTH_SHARING / (int(dim) + 20)  # a pair takes as long as its K axes and 20 more
+
+    def at(self, prior: RowPrior) -> "Half":
+        """Return it with the same prior at other scales."""
+        rows, dim = self.side.precision.shape
+        side = self.side._replace(
+            precision=np.array(prior.precision_rows(rows, dim)), shift=np.array(prior.shift_rows(rows, dim))
+        )
+        if self.coupling is None or prior.neighbours is None:
+            return replace(self, side=side)
+        return replace(self, side=side, coupling=self.coupling._replace(weight=prior.neighbours.data))
+
+    def coupled(self, x: Float32, share: float, threads: Threads) -> RowSide:
+        """Return the side with the shift of every row given the others as they are, C times ``share``."""
+        coupling, base = self.coupling, self.side.shift
+        if coupling is None:
+            return self.side
+        shift, order = np.empty_like(base), np.arange(len(x))
+        threads.run(
+            lambda first, last, _: couple_rows(first, last, order, coupling, share, x, base, shift),
+            threads.chunks(np.diff(coupling.indptr) + 1, self.least),
+        )
+        return self.side._replace(shift=shift)
+
+
+def make_half(
+    purpose: int, names: tuple[str, ...], pairs: Side, prior: RowPrior, dim: int, fixed: npt.NDArray[np.bool_]
+) -> Half:
+    """Lay out one side.
+
+    Parameters
+    ----------
+    purpose : int
+        Of its random numbers.
+    names : tuple of str
+        Names of its rows.
+    pairs : Side
+        Its data.
+    prior : RowPrior
+        Its prior.
+    dim : int
+        Number of axes, K.
+    fixed : ndarray of bool
+        Rows that stay as they are.
+    """
+    side = make_side(pairs, prior, dim, fixed)
+    sizes = np.diff(side.indptr)
+    huge = sizes > SEGMENT
+    # the factor of a row's precision takes as long as about K / 3 of its pairs
+    cost = np.where(huge, 0, sizes) + dim // 3 + 1
+    found = [
+        Colour(rows, cost[rows], rows[huge[rows] & ~fixed[rows]])
+        for rows in colours(prior.neighbours, len(fixed))
+    ]
+    if prior.neighbours is None:
+        return Half(purpose, names, side, tuple(found), None)
+    forest = (
+        None
+        if fixed.any()
+        else _make_forest(prior.neighbours, sizes, int(side.other.max(initial=-1)) + 1, dim)
+    )
+    return Half(purpose, names, side, tuple(found), make_coupling(prior.neighbours), forest)
+
+
+def _make_forest(neighbours: Sparse, sizes: Int64, others: int, dim: int) -> Forest | None:
+    """Return the trees of the coupling, if it has no cycle and none of them is too large to hold."""
+    trees = make_trees(neighbours)
+    if trees is None:
+        return None
+    largest = int(np.diff(trees.indptr).max())
+    if largest * dim**2 * 8 > TREE_BYTES:
+        return None
+    cost = np.add.reduceat(sizes[trees.row] + 2 * dim, trees.indptr[:-1])
+    # in units of a pair, as measured: what a row takes more in its tree, and what a whole sweep takes
+    few = sizes < dim
+    more = np.where(few, 40 + 3.2 * dim, 30 + 2 * dim).sum()
+    whole = 2 * sizes.sum() + np.where(few, 50 + 2 * sizes, 85 + dim).sum() + others * (85 + dim)
+    every = max(1, math.ceil(more / (TREE_SHARE * whole)))
+    return Forest(trees, cost, largest, every)

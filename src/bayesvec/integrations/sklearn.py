@@ -1,0 +1,325 @@
+"""An embedding with scikit-learn's habits: ``fit`` on texts, ``transform`` of documents with their uncertainty.
+
+scikit-learn itself is not needed; where it is, the class can be cloned, stand in a pipeline and be searched over.
+"""
+
+import inspect
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from bayesvec.counts.pairs import PairCounts
+    from bayesvec.posterior.posterior import Posterior
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+Documents = Iterable[str | Sequence[str]]
+
+
+class BayesianEmbedding:
+    """Word vectors with their posterior, fitted to texts; documents become the mean of their words' vectors.
+
+    Parameters
+    ----------
+    dim : int
+        Length of a vector.
+    vocab : int, optional
+        How many of the most common words are kept; by default 5,000, or all if there are fewer.
+    min_count, window, negatives, tokenizer, lowercase, stem, stopwords
+        How texts are counted, see `bayesvec.count`.
+    method, chains, draws, warmup, prior_precision, identify, init
+        How the posterior is drawn from, see `bayesvec.fit`.
+    seed : int
+        Decides every random number of the draws.
+    count_seed : int
+        Decides the negative samples.
+    out : path, optional
+        The run folder; without one it lives as long as this process, and so does a pickle of this object.
+    force : bool
+        Replace a run that is in ``out``, such as that of a fit before.
+    threads : int, optional
+        Threads in all; as many as there are processors if not given.
+    progress : bool
+        Show how far it is, on standard error.
+
+    Attributes
+    ----------
+    posterior_ : Posterior
+        The posterior, for all other questions.
+    counts_ : PairCounts
+        The counts of the texts.
+    """
+
+    posterior_: "Posterior"
+    counts_: "PairCounts"
+
+    def __init__(
+        self,
+        dim: int = 50,
+        *,
+        vocab: int | None = None,
+        min_count: int = 1,
+        window: int = 2,
+        negatives: int = 1,
+        tokenizer: str = "words",
+        lowercase: bool | None = None,
+        stem: str | None = None,
+        stopwords: Sequence[str] | None = None,
+        method: str = "gibbs",
+        chains: int = 2,
+        draws: int = 500,
+        warmup: int = 500,
+        prior_precision: float = 1.0,
+        identify: str = "procrustes",
+        init: Any = "map",
+        seed: int = 1,
+        count_seed: int = 0,
+        out: str | os.PathLike[str] | None = None,
+        force: bool = False,
+        threads: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.dim = dim
+        self.vocab = vocab
+        self.min_count = min_count
+        self.window = window
+        self.negatives = negatives
+        self.tokenizer = tokenizer
+        self.lowercase = lowercase
+        self.stem = stem
+        self.stopwords = stopwords
+        self.method = method
+        self.chains = chains
+        self.draws = draws
+        self.warmup = warmup
+        self.prior_precision = prior_precision
+        self.identify = identify
+        self.init = init
+        self.seed = seed
+        self.count_seed = count_seed
+        self.out = out
+        self.force = force
+        self.threads = threads
+        self.progress = progress
+
+    def fit(self, texts: Documents, y: object = None) -> Self:
+        """Count the texts and draw from the posterior of the vectors.
+
+        Parameters
+        ----------
+        texts : iterable of str, or of lists of str
+            The documents, as text or as lists of words.
+        y : object, optional
+            Not used; pipelines hand it over.
+
+        Returns
+        -------
+        BayesianEmbedding
+            This object, fitted.
+        """
+        from bayesvec.fitting import fit, make_settings
+        from bayesvec.text.count import count
+
+        settings = {name: getattr(self, name) for name in _OF_THE_FIT}
+        make_settings(**settings, threads=self.threads)  # what is wrong is said before the texts are counted
+        counting = {name: getattr(self, name) for name in _OF_THE_COUNTS}
+        common: dict[str, Any] = {"threads": self.threads, "progress": self.progress}
+        counts = count(documents=_checked(texts), seed=self.count_seed, **counting, **common)
+        self.posterior_ = fit(counts, out=self.out, force=self.force, **settings, **common)
+        self.counts_ = counts
+        self._cutting = {name: counting[name] for name in ("tokenizer", "lowercase", "stem", "stopwords")}
+        return self
+
+    @overload
+    def transform(self, texts: Documents, *, return_std: Literal[False] = False) -> Float64: ...
+    @overload
+    def transform(self, texts: Documents, *, return_std: Literal[True]) -> tuple[Float64, Float64]: ...
+
+    def transform(self, texts: Documents, *, return_std: bool = False) -> Float64 | tuple[Float64, Float64]:
+        """Return the posterior mean of each document's vector, the mean of the vectors of its words.
+
+        A word counts as often as it occurs; words outside the vocabulary are passed over. A document without
+        any known word is at 0, where the prior's mean is; its standard deviation is NaN, for nothing is known of it.
+
+        Parameters
+        ----------
+        texts : iterable of str, or of lists of str
+            The documents.
+        return_std : bool, optional
+            Return the posterior standard deviation of every coordinate too.
+
+        Returns
+        -------
+        ndarray, (document, K), or two of them
+        """
+        from bayesvec.vectors.read import posterior_mean
+
+        weights = self._weights(texts)
+        mean = np.asarray(weights @ posterior_mean(self.posterior_.draws).values.astype(np.float64))
+        if not return_std:
+            return mean
+        squares = np.zeros_like(mean)
+        centre = mean
+        count = 0
+        for _, _, values in self._document_draws(weights):
+            squares += np.square(values - centre)
+            count += 1
+        std = np.sqrt(squares / (count - 1)) if count > 1 else np.full_like(mean, np.nan)
+        std[np.diff(weights.indptr) == 0] = np.nan
+        return mean, std
+
+    def transform_draws(self, texts: Documents) -> Float32:
+        """Return the vector of each document in every draw, (chain, draw, document, K).
+
+        Documents without known words are NaN. A classifier, a regression or a distance can be had for every draw,
+        and so with its uncertainty.
+        """
+        weights = self._weights(texts)
+        store = self.posterior_.draws
+        result = np.empty((store.num_chains, store.num_draws, weights.shape[0], store.dim), np.float32)
+        for chain, draw, values in self._document_draws(weights):
+            result[chain, draw] = values
+        result[:, :, np.diff(weights.indptr) == 0] = np.nan
+        return result
+
+    def fit_transform(self, texts: Documents, y: object = None) -> Float64:
+        """Fit to the texts and return their vectors."""
+        known = list(_checked(texts))
+        return self.fit(known, y).transform(known)
+
+    def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
+        """Return the names of the K columns that `transform` gives."""
+        self._check_fitted()
+        prefix = type(self).__name__.lower()
+        return np.array([f"{prefix}{k}" for k in range(self.posterior_.draws.dim)], dtype=object)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name."""
+        return {name: getattr(self, name) for name in _PARAMETERS}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; they count from the next fit on."""
+        for name in params:
+            if name not in _PARAMETERS:
+                raise OptionError(f"there is no parameter {name!r}; there are {', '.join(_PARAMETERS)}")
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        given = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if value is not _PARAMETERS[name] and value != _PARAMETERS[name]
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "posterior_")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(),
+            input_tags=InputTags(two_d_array=False, string=True),
+        )
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise OptionError(f"this {type(self).__name__} is not fitted; call fit(texts) first")
+
+    def _weights(self, texts: Documents) -> "csr_array":
+        """Return the share of each word in each document, (document, word); an empty row where none is known."""
+        from scipy.sparse import csr_array
+
+        self._check_fitted()
+        rows, indptr, shares = [], [0], []
+        for document in self._known_words(texts):
+            found, times = np.unique(document, return_counts=True)
+            rows.append(found)
+            shares.append(times / len(document))
+            indptr.append(indptr[-1] + len(found))
+        shape = (len(indptr) - 1, len(self.posterior_.words))
+        data = np.concatenate([np.empty(0), *shares])
+        return csr_array((data, np.concatenate([np.empty(0, np.int64), *rows]), indptr), shape=shape)
+
+    def _known_words(self, texts: Documents) -> Iterator[list[int]]:
+        """Yield the rows of the known words of each document, cut and stemmed as the texts of the fit were."""
+        from bayesvec.text.tokens import make_tokenizer
+        from bayesvec.text.vocabulary import make_vocabulary_options, word_forms
+
+        fitted = self._cutting  # the parameters may have been set anew since
+        cutter = make_tokenizer(fitted["tokenizer"], fitted["lowercase"])
+        row_of = {word: row for row, word in enumerate(self.posterior_.words)}
+        known: dict[tuple[str, bool], int] = {}
+        options = [
+            make_vocabulary_options(None, 1, None, fitted["stem"], fitted["stopwords"], None, form=form)[0]
+            for form in (cutter.form, str)
+        ]
+        for number, document in enumerate(_checked(texts), start=1):
+            cut = isinstance(document, list | tuple)
+            if not cut and not isinstance(document, str):
+                raise InputError(
+                    f"document {number} is {type(document).__name__}; it must be a string or a list of words"
+                )
+            tokens = list(document) if cut else cutter.cut(str(document))
+            new = list({token for token in tokens if (token, cut) not in known})
+            for token, form in zip(new, word_forms(new, options[cut]), strict=True):
+                known[token, cut] = -1 if form is None else row_of.get(form, -1)
+            yield [row for token in tokens if (row := known[token, cut]) >= 0]
+
+    def _document_draws(self, weights: "csr_array") -> Iterator[tuple[int, int, Float64]]:
+        """Yield chain, draw and the vectors of all documents, (document, K), a few draws in memory at a time."""
+        used = np.unique(weights.indices)
+        if not len(used):
+            return
+        among = weights[:, used]
+        for chain, first, block in self.posterior_.draws.blocks("rho", rows=used):
+            for draw, rho in enumerate(block, start=first):
+                yield chain, draw, np.asarray(among @ rho.astype(np.float64))
+
+
+def _checked(texts: Any) -> Any:
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        kind = "one string" if isinstance(texts, str) else type(texts).__name__
+        raise InputError(f"texts is {kind}; it must be a list of documents, each a string or a list of words")
+    return texts
+
+
+_PARAMETERS: dict[str, Any] = {
+    name: parameter.default
+    for name, parameter in inspect.signature(BayesianEmbedding.__init__).parameters.items()
+    if name != "self"
+}
+_OF_THE_FIT = (
+    "dim",
+    "method",
+    "chains",
+    "draws",
+    "warmup",
+    "prior_precision",
+    "identify",
+    "init",
+    "seed",
+)
+_OF_THE_COUNTS = (
+    "vocab",
+    "min_count",
+    "window",
+    "negatives",
+    "tokenizer",
+    "lowercase",
+    "stem",
+    "stopwords",
+)

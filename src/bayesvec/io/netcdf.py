@@ -1,0 +1,110 @@
+"""All draws in one netCDF-4 file in ArviZ's layout, which ``arviz.from_netcdf`` opens.
+
+The groups are ``posterior`` (rho, alpha) and ``sample_stats`` (log posterior, seconds, some cosines), with words,
+contexts and pairs by name as coordinates. It is written a few draws at a time, which xarray's own writer does not.
+The run folder itself opens without a copy: `Posterior.to_datatree`.
+"""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesvec import __version__
+from bayesvec._progress import progress
+from bayesvec.errors import OptionError
+from bayesvec.io import Exported, require_draws
+from bayesvec.io.output import check_free, check_room, placed
+from bayesvec.posterior.terms import label
+from bayesvec.storage.outcome import read_seconds
+from bayesvec.storage.reader import SIDES
+
+if TYPE_CHECKING:
+    from bayesvec.storage.reader import Draws
+
+
+def export_netcdf(draws: "Draws", target: Path, side: str | None, *, force: bool, show: bool) -> Exported:
+    """Write the draws of one side, or of all that are stored, with the statistics of the sweeps."""
+    if target.suffix != ".nc":
+        raise OptionError(f"{target} is to be a netCDF file; give it a name that ends in .nc")
+    try:
+        import h5netcdf
+    except ImportError:
+        raise OptionError(
+            "an ArviZ file takes h5netcdf to write; install it (pip install 'bayesvec[netcdf]'), or open the run "
+            "itself: bayesvec.open(run).to_datatree()"
+        ) from None
+    stored = [name for name in SIDES if name in draws.manifest["arrays"]]
+    sides = stored if side is None else [side]
+    sizes = {"rho": len(draws.words), "alpha": len(draws.contexts)}
+    for name in sides:
+        require_draws(draws, name)
+    check_free(target, force=force)
+    count = draws.num_chains * draws.num_draws
+    check_room(target, 4.0 * count * draws.dim * sum(sizes[name] for name in sides))
+    with placed(target) as partial, h5netcdf.File(partial, "w") as file:
+        file.attrs.update(_attributes(draws))
+        group = file.create_group("posterior")
+        group.attrs.update(_attributes(draws))
+        _coordinates(group, draws)
+        if sides:
+            _coordinate(group, "dim", np.arange(draws.dim))
+        with progress("writing draws", count * len(sides), enabled=show) as advance:
+            for name in sides:
+                names = draws.words if name == "rho" else draws.contexts
+                _coordinate(group, SIDES[name], names)
+                dims = ("chain", "draw", SIDES[name], "dim")
+                variable = group.create_variable(name, dims, np.float32)
+                for chain, first, block in draws.blocks(name):
+                    variable[chain, first : first + len(block)] = block
+                    advance(len(block), "")
+        _write_stats(file, draws)
+    told = f"{draws.num_chains} chains of {draws.num_draws:,} draws of {' and '.join(sides) or 'statistics'}"
+    return Exported(str(target), "arviz", told, 1, target.stat().st_size)
+
+
+def _write_stats(file: Any, draws: "Draws") -> None:
+    group = file.create_group("sample_stats")
+    group.attrs.update(_attributes(draws))
+    _coordinates(group, draws)
+    for name, described in draws.manifest["arrays"].items():
+        if name in SIDES:
+            continue
+        values = draws.stats(name)
+        dims = ("chain", "draw", *described["dims"])
+        if "pair" in dims and "pair" not in group.dimensions:
+            words = draws.words
+            _coordinate(group, "pair", [label("cosine", (words[i], words[j])) for i, j in draws.monitored])
+        group.create_variable(name, dims, described["dtype"], data=values)
+
+
+def _coordinates(group: Any, draws: "Draws") -> None:
+    _coordinate(group, "chain", np.arange(draws.num_chains))
+    _coordinate(group, "draw", np.arange(draws.num_draws))
+
+
+def _coordinate(group: Any, dim: str, values: Any) -> None:
+    """Write the labels of a dimension, numbers or names."""
+    group.dimensions[dim] = len(values)
+    if isinstance(values, np.ndarray):
+        group.create_variable(dim, (dim,), np.int64, data=values)
+        return
+    import h5py
+
+    names = [name.encode("utf-8", "replace").decode() for name in values]
+    group.create_variable(dim, (dim,), h5py.string_dtype(), data=np.array(names, dtype=object))
+
+
+def _attributes(draws: "Draws") -> dict[str, Any]:
+    """Return what ArviZ keeps with a group: who made it, when, and how long it took."""
+    return {
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "creation_library": "bayesvec",
+        "creation_library_version": __version__,
+        "inference_library": "bayesvec",
+        "inference_library_version": draws.manifest["versions"]["bayesvec"],
+        "sampling_time": read_seconds(draws),
+        "settings": json.dumps(draws.manifest["settings"]),
+    }

@@ -1,0 +1,140 @@
+"""A row for each word (or context) in a Parquet file: how often it was seen, where it is, how sure that is.
+
+    word (or context)     its name
+    group                 its group, in a run over groups or time
+    count                 positive samples of it in the run's counts
+    mean, sd              posterior mean and standard deviation of its vector, a list of K numbers each
+    norm                  posterior mean of the length of its vector
+    norm_sd, norm_low, norm_high, norm_ess, norm_rhat
+                          standard deviation, interval, effective sample size and R-hat of that length
+
+What is not known (intervals of a point, norms where no draws were stored, the count if the run has lost its counts)
+is null. The file's metadata tell the run, its method, and the probability of the interval.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec import __version__
+from bayesvec._progress import progress
+from bayesvec.estimates import convergence
+from bayesvec.estimates.estimate import tails
+from bayesvec.io import Exported
+from bayesvec.io.output import check_free, placed
+from bayesvec.vectors.read import posterior_mean
+
+if TYPE_CHECKING:
+    from bayesvec.storage.reader import Draws
+
+Float64 = npt.NDArray[np.float64]
+
+BLOCK_BYTES = 64 << 20  # of draws that are held at a time
+NORM = ("norm", "norm_sd", "norm_low", "norm_high", "norm_ess", "norm_rhat")
+
+
+def export_parquet(
+    draws: "Draws", target: Path, side: str, level: float, *, force: bool, show: bool
+) -> Exported:
+    """Write the summaries of one side."""
+    from pyarrow import parquet
+
+    check_free(target, force=force)
+    mean = posterior_mean(draws, side).values
+    sd = np.sqrt(draws.variance(side)).astype(np.float32)
+    if draws.num_chains * draws.num_draws == 1:
+        sd[:] = np.nan  # one point says nothing of how sure it is
+    names = draws.words if side == "rho" else draws.contexts
+    kind = "word" if side == "rho" else "context"
+    counts = _counts(draws, side)
+    groups = draws.groups if side == "rho" else None
+    schema = _schema(draws, kind, level, grouped=groups is not None)
+    columns: dict[str, Any] = {kind: names, "group": groups, "count": counts, "mean": mean, "sd": sd}
+    with (
+        placed(target) as partial,
+        progress("summarising", len(names), enabled=show) as advance,
+        parquet.ParquetWriter(partial, schema) as writer,
+    ):
+        for rows in _row_blocks(draws, len(names)):
+            part = {name: None if values is None else values[rows] for name, values in columns.items()}
+            part |= dict(zip(NORM, _norms(draws, side, rows, level).T, strict=True))
+            writer.write_table(_table(part, schema, rows.stop - rows.start))
+            advance(rows.stop - rows.start, "")
+    told = f"summaries of {len(names):,} {kind}s in {draws.dim} dimensions"
+    return Exported(str(target), "parquet", told, 1, target.stat().st_size)
+
+
+def _schema(draws: "Draws", kind: str, level: float, *, grouped: bool) -> Any:
+    import pyarrow as pa
+
+    vector = pa.list_(pa.float32())
+    fields = [(kind, pa.string()), *([("group", pa.string())] if grouped else []), ("count", pa.int64())]
+    fields += [("mean", vector), ("sd", vector), *((name, pa.float64()) for name in NORM)]
+    settings = draws.manifest["settings"]
+    about = {
+        "version": __version__,
+        "run": str(draws.path),
+        "level": level,
+        "chains": draws.num_chains,
+        "draws": draws.num_draws,
+        **{name: settings.get(name) for name in ("method", "identify", "seed")},
+    }
+    return pa.schema(fields, metadata={"bayesvec": json.dumps(about)})
+
+
+def _table(columns: dict[str, Any], schema: Any, rows: int) -> Any:
+    import pyarrow as pa
+
+    arrays = []
+    for field in schema:
+        values = columns[field.name]
+        if values is None:
+            arrays.append(pa.nulls(rows, field.type))
+            continue
+        if isinstance(values, tuple):  # names; UTF-8 cannot hold half of a surrogate pair
+            values = [name.encode("utf-8", "replace").decode() for name in values]
+        elif values.ndim == 2:
+            values = [None if np.isnan(row).all() else row for row in values]
+        arrays.append(pa.array(values, type=field.type, from_pandas=True))  # what is not a number is null
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _row_blocks(draws: "Draws", size: int) -> Iterator[slice]:
+    """Cut the rows into slices whose draws fit `BLOCK_BYTES`."""
+    row_bytes = 12 * draws.num_chains * draws.num_draws * draws.dim  # as float32, and squared as float64
+    length = max(1, BLOCK_BYTES // row_bytes)
+    for first in range(0, size, length):
+        yield slice(first, min(first + length, size))
+
+
+def _norms(draws: "Draws", side: str, rows: slice, level: float) -> Float64:
+    """Return what is told of the norms of some rows, (row, 6); NaN where no draws are stored."""
+    result = np.full((rows.stop - rows.start, len(NORM)), np.nan)
+    if side not in draws.manifest["arrays"]:
+        return result
+    x = draws.read(side, rows=range(rows.start, rows.stop)).astype(np.float64)
+    norms = np.sqrt(np.einsum("cdrk,cdrk->cdr", x, x))
+    result[:, 0] = norms.mean(axis=(0, 1))
+    if norms.shape[0] * norms.shape[1] > 1:
+        result[:, 1] = norms.std(axis=(0, 1), ddof=1)
+        result[:, 2:4] = np.quantile(norms, tails(level), axis=(0, 1)).T
+        result[:, 4], result[:, 5] = convergence.ess_bulk(norms), convergence.rhat(norms)
+    return result
+
+
+def _counts(draws: "Draws", side: str) -> npt.NDArray[np.int64] | None:
+    """Return the positive samples of each row; None if the run has no counts with it."""
+    from bayesvec.counts.store import open_counts
+    from bayesvec.errors import InputError
+
+    try:
+        counts = open_counts(draws.path / "counts")
+    except InputError:
+        return None
+    half = counts.by_word if side == "rho" else counts.by_context
+    total = np.concatenate([[0], np.cumsum(half.n_pos, dtype=np.int64)])
+    return np.asarray(np.diff(total[half.indptr]))

@@ -1,0 +1,113 @@
+"""word2vec's text and binary formats, which gensim and most others read.
+
+A first line with the number of vectors and their length, then each word with its numbers: in text, with nine
+digits, from which every float32 can be read back; or as little-endian float32. `vectors.spelling` says how words
+with white space are written.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec._progress import progress
+from bayesvec.io import Exported, require_draws, size_text
+from bayesvec.io.output import check_free, check_room, placed
+from bayesvec.vectors.read import posterior_mean
+from bayesvec.vectors.spelling import written
+
+if TYPE_CHECKING:
+    from bayesvec.storage.reader import Draws
+
+Float32 = npt.NDArray[np.float32]
+
+_FILE = re.compile(r"chain-\d+-draw-\d+\.(txt|bin)")
+_ROWS = 1000  # rows of text that are held at a time
+
+
+def export_mean(draws: "Draws", target: Path, side: str, *, binary: bool, force: bool) -> Exported:
+    """Write the posterior mean."""
+    check_free(target, force=force)
+    return _export(draws, target, side, posterior_mean(draws, side).values, "posterior mean", binary=binary)
+
+
+def export_draw(
+    draws: "Draws", target: Path, side: str, chain: int, draw: int, *, binary: bool, force: bool
+) -> Exported:
+    """Write one draw."""
+    check_free(target, force=force)
+    values = draws.read(side, draws=slice(draw, draw + 1))[chain, 0]
+    return _export(draws, target, side, values, f"draw {draw} of chain {chain}", binary=binary)
+
+
+def _export(draws: "Draws", target: Path, side: str, values: Float32, what: str, *, binary: bool) -> Exported:
+    names = _names(draws, side)
+    with placed(target) as partial:
+        size = write_vectors(partial, names, values, binary=binary)
+    content = f"{what} of {_described(draws, side)}"
+    return Exported(str(target), _format(binary), content, 1, size)
+
+
+def export_all(draws: "Draws", target: Path, side: str, *, binary: bool, force: bool, show: bool) -> Exported:
+    """Write a file for each draw."""
+    from bayesvec.chains.display import tell
+
+    check_free(target, force=force, ours=lambda path: bool(_FILE.fullmatch(path.name)))
+    require_draws(draws, side)
+    names, count = _names(draws, side), draws.num_chains * draws.num_draws
+    _, _, block = next(draws.blocks(side))
+    each = sum(map(len, vector_parts(names, block[0], binary=binary)))
+    check_room(target, each * count)
+    if show:
+        tell(f"{count:,} files of {size_text(each)}, {size_text(each * count)} in all, go to {target}")
+    ending, digits = "bin" if binary else "txt", len(str(draws.num_draws - 1))
+    total = 0
+    with placed(target, folder=True) as folder, progress("writing draws", count, enabled=show) as advance:
+        for chain, first, block in draws.blocks(side):
+            for draw, values in enumerate(block, start=first):
+                file = folder / f"chain-{chain}-draw-{draw:0{digits}d}.{ending}"
+                total += write_vectors(file, names, values, binary=binary)
+                advance(1, "")
+    content = f"all draws of {_described(draws, side)}"
+    return Exported(str(target), _format(binary), content, count, total)
+
+
+def write_vectors(path: Path, names: tuple[str, ...], values: Float32, *, binary: bool) -> int:
+    """Write vectors (row, K) to a file; return its size."""
+    with path.open("wb") as file:
+        return sum(map(file.write, vector_parts(names, values, binary=binary)))
+
+
+def vector_parts(names: tuple[str, ...], values: Float32, *, binary: bool) -> Iterator[bytes]:
+    """Yield the bytes of a file of vectors; ``names`` are as they are to be written."""
+    yield f"{len(names)} {values.shape[1]}\n".encode()
+    if binary:
+        rows = np.ascontiguousarray(values, dtype="<f4")
+        for name, row in zip(names, rows, strict=True):
+            yield b"%b %b\n" % (name.encode(), row.tobytes())
+        return
+    line = "%s" + " %.9g" * values.shape[1] + "\n"
+    for first in range(0, len(names), _ROWS):
+        part = values[first : first + _ROWS].astype(np.float32).tolist()
+        lines = [line % (name, *row) for name, row in zip(names[first : first + _ROWS], part, strict=True)]
+        yield "".join(lines).encode()
+
+
+def _names(draws: "Draws", side: str) -> tuple[str, ...]:
+    return tuple(map(written, draws.words if side == "rho" else draws.contexts))
+
+
+def _described(draws: "Draws", side: str) -> str:
+    names = draws.words if side == "rho" else draws.contexts
+    kind = "words" if side == "rho" else "contexts"
+    rewritten = sum(itertools.starmap(str.__ne__, zip(names, map(written, names), strict=True)))
+    spaced = f", {rewritten:,} of them with spaces written as ␠" if rewritten else ""
+    return f"{len(names):,} {kind} in {draws.dim} dimensions{spaced}"
+
+
+def _format(binary: bool) -> str:
+    return "word2vec-binary" if binary else "word2vec"

@@ -1,0 +1,1 @@
+"""The posterior density, its mode, and how it is identified."""

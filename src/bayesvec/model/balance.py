@@ -1,0 +1,163 @@
+r"""What is known of the mode under an isotropic prior: it is balanced, and with little data it is zero.
+
+The log likelihood depends on :math:`M = \rho \alpha^\top` alone. Among all factors of M those of the highest
+prior density are balanced, :math:`\rho^\top P_\rho \rho = \alpha^\top P_\alpha \alpha` with the precisions P
+of the rows, and their log density is a constant less the nuclear norm of
+:math:`P_\rho^{1/2} M P_\alpha^{1/2}` (Srebro, Rennie & Jaakkola 2005, "Maximum-margin matrix factorization").
+As the log likelihood is concave in M, with gradient :math:`\kappa` at zero, the mode is zero if and only if
+no singular value of :math:`P_\rho^{-1/2} \kappa P_\alpha^{-1/2}` is above 1.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.counts.pairs import PairCounts
+from bayesvec.errors import OptionError
+from bayesvec.kernels import rng
+from bayesvec.priors import Prior
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Float64 = npt.NDArray[np.float64]
+
+RANK_TOLERANCE = 1e-12  # of the largest squared singular value, below which an axis is empty
+SMALL = 40_000  # entries up to which the singular values of a dense matrix are the quickest
+
+
+def balanced(rho: Float64, alpha: Float64, prior: Prior) -> tuple[Float64, Float64]:
+    """Return the factors of the same rho alpha^T that an isotropic prior likes best.
+
+    Parameters
+    ----------
+    rho, alpha : ndarray
+        The vectors, (num_words, K) and (num_contexts, K).
+    prior : Prior
+        An isotropic prior.
+
+    Returns
+    -------
+    rho, alpha : ndarray
+        The balanced factors; the axes are the principal ones, the strongest first, and the largest coordinate
+        of rho along each is positive.
+    """
+    if prior.rho.coupling is not None or prior.alpha.coupling is not None:
+        return _balanced_by_forms(rho, alpha, prior)
+    roots = _roots(prior, len(rho), len(alpha))
+    (q_rho, r_rho), (q_alpha, r_alpha) = (
+        np.linalg.qr(side * root) for side, root in zip((rho, alpha), roots, strict=True)
+    )
+    u, strength, vt = np.linalg.svd(r_rho @ r_alpha.T, full_matrices=False)
+    x, y = q_rho @ u, q_alpha @ vt.T
+    size = len(strength)  # less than K where a side has fewer rows
+    factor = np.sqrt(strength) * np.where(x[np.argmax(np.abs(x), axis=0), np.arange(size)] < 0, -1.0, 1.0)
+    out_rho, out_alpha = np.zeros_like(rho), np.zeros_like(alpha)
+    out_rho[:, :size] = x * factor / roots[0]
+    out_alpha[:, :size] = y * factor / roots[1]
+    return out_rho, out_alpha
+
+
+def _balanced_by_forms(rho: Float64, alpha: Float64, prior: Prior) -> tuple[Float64, Float64]:
+    r"""Balance under a prior that couples rows, by roots of :math:`\rho^\top P_\rho \rho` and of alpha's."""
+    _check_isotropic(prior)
+    roots, inverses = [], []
+    for side, x in ((prior.rho, rho), (prior.alpha, alpha)):
+        values, axes = np.linalg.eigh(side.form(x))
+        kept = values > RANK_TOLERANCE * max(values[-1], 0.0)
+        root = np.sqrt(np.where(kept, values, 0.0))
+        roots.append(root[:, None] * axes.T)
+        inverses.append(axes * np.divide(1.0, root, out=np.zeros_like(root), where=kept))
+    u, strength, vt = np.linalg.svd(roots[0] @ roots[1].T)
+    x, y = rho @ inverses[0] @ u, alpha @ inverses[1] @ vt.T
+    columns = np.arange(len(strength))
+    sign = np.where(x[np.argmax(np.abs(x), axis=0), columns] < 0, -1.0, 1.0)
+    return x * np.sqrt(strength) * sign, y * np.sqrt(strength) * sign
+
+
+def zero_is_the_mode(counts: PairCounts, prior: Prior) -> bool:
+    """Tell whether an isotropic ``prior`` is so strong, or the data so few, that the mode is exactly zero."""
+    from scipy.sparse import csr_array
+
+    side, shape = counts.by_word, (counts.num_words, counts.num_contexts)
+    if prior.rho.coupling is not None or prior.alpha.coupling is not None:
+        _check_isotropic(prior)
+        kappa = 0.5 * (side.n_pos - side.n_neg)
+        return _largest_coupled(csr_array((kappa, side.other, side.indptr), shape=shape), prior) <= 1.0
+    rho_root, alpha_root = (root[:, 0] for root in _roots(prior, *shape))
+    rows = np.repeat(np.arange(counts.num_words), np.diff(side.indptr))
+    kappa = 0.5 * (side.n_pos - side.n_neg) / (rho_root[rows] * alpha_root[side.other])
+    if np.max(np.bincount(rows, weights=kappa**2)) > 1.0:
+        return False  # no row is longer than the largest singular value: most data need no more than this
+    matrix = csr_array((kappa, side.other, side.indptr), shape=shape)
+    return _largest_singular_value(matrix) <= 1.0
+
+
+def _largest_singular_value(matrix: "csr_array[Any, tuple[int, int]]") -> float:
+    """Return the spectral norm: by Lanczos iteration, or densely where that is quicker or the iteration fails.
+
+    The iteration begins at normals. A vector with a pattern may be orthogonal to all that matters: with one
+    negative sample for each positive one, every row of kappa adds up to zero.
+    """
+    from scipy.sparse.linalg import ArpackError, svds
+
+    if matrix.shape[0] * matrix.shape[1] > SMALL:
+        start = np.empty(min(matrix.shape))
+        rng.fill_normals(rng.make_key(0, rng.START, sweep=rng.Start.LANCZOS), 0, 0, start)
+        try:
+            return float(svds(matrix, k=1, v0=start, return_singular_vectors=False)[0])
+        except ArpackError:
+            pass
+    return float(np.linalg.norm(matrix.toarray(), 2))
+
+
+def _largest_coupled(kappa: Any, prior: Prior) -> float:
+    r"""Return the square of that singular value under a prior that couples rows.
+
+    It is the largest eigenvalue of :math:`P_\alpha^{-1} \kappa^\top P_\rho^{-1} \kappa`, found by iteration in the
+    inner product of :math:`P_\alpha`.
+    """
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+    columns = kappa.shape[1]
+
+    def bend(x: Float64) -> Float64:
+        return np.asarray(kappa.T @ prior.rho.solve(kappa @ x))
+
+    if columns**2 > SMALL:
+        start = np.empty(columns)
+        rng.fill_normals(rng.make_key(0, rng.START, sweep=rng.Start.LANCZOS), 0, 0, start)
+        own = (columns, columns)
+        try:
+            found = eigsh(
+                LinearOperator(own, matvec=bend, dtype=np.float64),
+                k=1,
+                M=LinearOperator(
+                    own, matvec=lambda x: -prior.alpha.hessian_product(x[:, None])[:, 0], dtype=np.float64
+                ),
+                Minv=LinearOperator(own, matvec=prior.alpha.solve, dtype=np.float64),
+                v0=start,
+                return_eigenvectors=False,
+            )
+            return float(found[-1])
+        except ArpackError:
+            pass
+    dense = prior.alpha.solve(bend(np.eye(columns)))
+    return float(np.linalg.eigvals(dense).real.max())
+
+
+def _roots(prior: Prior, num_words: int, num_contexts: int) -> tuple[Float64, Float64]:
+    """Return the square roots of the precisions of the rows, (num_words, 1) and (num_contexts, 1)."""
+    _check_isotropic(prior)
+    return (
+        np.sqrt(np.broadcast_to(prior.rho.precision[:, :1], (num_words, 1))),
+        np.sqrt(np.broadcast_to(prior.alpha.precision[:, :1], (num_contexts, 1))),
+    )
+
+
+def _check_isotropic(prior: Prior) -> None:
+    if not prior.is_isotropic:
+        raise OptionError(
+            "the prior has a mean or favours an axis; only an isotropic prior has a balanced mode"
+        )

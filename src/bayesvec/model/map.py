@@ -1,0 +1,305 @@
+r"""The MAP estimate: the mode of the posterior, by L-BFGS on the compiled density.
+
+Rows differ in curvature as words do in frequency, so L-BFGS (SciPy's L-BFGS-B; Byrd, Lu, Nocedal & Zhu 1995)
+works on rows in units of their approximate posterior standard deviation. Convergence is judged in the same
+units: where the gradient of every row has a length below ``tolerance``, every row is within about that many
+standard deviations of the mode given the others, however large the corpus.
+
+Under an isotropic prior the mode is balanced, and with little data it is zero: see `bayesvec.model.balance`.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec._parallel import Threads, default_threads
+from bayesvec.counts.pairs import PairCounts, Side
+from bayesvec.errors import NumericalError, OptionError
+from bayesvec.kernels import rng
+from bayesvec.model.balance import balanced, zero_is_the_mode
+from bayesvec.model.density import Model
+from bayesvec.priors import Prior
+
+Float64 = npt.NDArray[np.float64]
+Report = Callable[[int, float, float], None]  # iteration, log posterior, scaled gradient
+
+FIRST_STAGE = 50  # iterations on a guess of the rows' scales, before they can be measured
+MEMORY = 10  # pairs of steps that L-BFGS remembers
+START_SCALE = 0.1  # of the prior's standard deviation
+MARGIN = 0.9  # of the tolerance: balancing the factors at the end moves the gradient by a little
+
+
+@dataclass(frozen=True, eq=False)
+class MapEstimate:
+    """A mode of the posterior and how well it was reached.
+
+    Attributes
+    ----------
+    rho, alpha : ndarray
+        The vectors; balanced and with the axes in the order of their strength if the prior is isotropic.
+    log_posterior : float
+        The objective there.
+    gradient_norm : float
+        Euclidean norm of the gradient.
+    scaled_gradient : float
+        Length of the longest row of the gradient, rows in units of their approximate standard deviation.
+    converged : bool
+        Whether ``scaled_gradient`` is within the tolerance asked for.
+    iterations, evaluations : int
+        Iterations of L-BFGS and evaluations of the gradient, over all starts.
+    start_values : tuple of float
+        The log posterior reached from each start; the best was kept.
+    seconds : float
+        Time taken.
+    """
+
+    rho: Float64
+    alpha: Float64
+    log_posterior: float
+    gradient_norm: float
+    scaled_gradient: float
+    converged: bool
+    iterations: int
+    evaluations: int
+    start_values: tuple[float, ...]
+    seconds: float
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether the mode is exactly zero: too little data for the prior to be left."""
+        return not (np.any(self.rho) or np.any(self.alpha))
+
+
+def find_map(
+    counts: PairCounts,
+    prior: Prior,
+    dim: int,
+    *,
+    seed: int = 0,
+    starts: int = 1,
+    tolerance: float = 1e-4,
+    max_iterations: int = 5000,
+    threads: int | None = None,
+    init: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    callback: Report | None = None,
+) -> MapEstimate:
+    """Find the mode of the posterior.
+
+    Parameters
+    ----------
+    counts : PairCounts
+        The data.
+    prior : Prior
+        The prior of both sides.
+    dim : int
+        Dimension K of the vectors.
+    seed : int, optional
+        Seed of the starts, which are small normals.
+    starts : int, optional
+        How many starts; the highest mode is kept.
+    tolerance : float, optional
+        Scaled gradient at which to stop: how far, in posterior standard deviations, a row may be off.
+    max_iterations : int, optional
+        Iterations of L-BFGS at most, for each start; a few tens make a fair place to start a chain from.
+    threads : int, optional
+        Threads, by default as many as processors. The result does not depend on it.
+    init : (array_like, array_like), optional
+        A place (rho, alpha) to begin at, in place of the first random start.
+    callback : callable, optional
+        Called as ``callback(iteration, log_posterior, scaled_gradient)`` after each iteration.
+    """
+    from threadpoolctl import threadpool_limits
+
+    began = time.perf_counter()
+    workers = Threads(default_threads() if threads is None else threads)
+    given = {"dim": dim, "starts": starts, "max_iterations": max_iterations, "threads": workers.count}
+    for name, value in given.items():
+        if value < 1:
+            raise OptionError(f"{name} is {value}; it must be at least 1")
+    if not tolerance > 0.0:
+        raise OptionError(f"tolerance is {tolerance}; it must be positive")
+    # the optimiser's vectors are short work for BLAS: its own threads would only fight ours
+    with workers, threadpool_limits(1, "blas"):
+        model = Model(counts, prior, threads=workers)
+        place = None if init is None else _given(model, dim, init)
+        if prior.is_isotropic and zero_is_the_mode(counts, prior):
+            theta = np.zeros((counts.num_words + counts.num_contexts, dim))
+            return _estimate(model, theta, _guessed_scale(model, dim), tolerance, 0, 0, (), began)
+        best: tuple[float, Float64, Float64] | None = None
+        values, iterations, evaluations = [], 0, 0
+        for start in range(starts):
+            climb = _Climb(model, tolerance, callback)
+            climb.run(_start(model, dim, seed, start) if place is None or start else place, max_iterations)
+            theta = climb.theta
+            if prior.is_isotropic:
+                theta = np.concatenate(balanced(*_sides(model, theta), prior))
+            values.append(model.log_posterior(*_sides(model, theta)))
+            iterations, evaluations = iterations + climb.iterations, evaluations + climb.evaluations
+            if best is None or values[-1] > best[0]:
+                best = values[-1], theta, climb.scale
+        assert best is not None
+        return _estimate(model, best[1], best[2], tolerance, iterations, evaluations, tuple(values), began)
+
+
+class _Climb:
+    """One run of L-BFGS over the stacked rows ``theta`` (num_words + num_contexts, K)."""
+
+    def __init__(self, model: Model, tolerance: float, callback: Report | None) -> None:
+        self.model = model
+        self.tolerance = tolerance
+        self.callback = callback
+        self.iterations = self.evaluations = 0
+        self.theta = np.empty((0, 0))
+        self.scale = np.empty((0, 0))  # (rows, 1)
+        self._steepest = np.inf  # longest row of the scaled gradient at the latest evaluation
+
+    def run(self, theta: Float64, max_iterations: int) -> None:
+        """Climb from ``theta``: some iterations on guessed scales, the rest on measured ones."""
+        self.theta, self.scale = theta, _guessed_scale(self.model, theta.shape[1])
+        self._stage(min(FIRST_STAGE, max_iterations))
+        if self.iterations < max_iterations:
+            self.scale = measured_scale(self.model, self.theta)
+            self._stage(max_iterations - self.iterations)
+
+    def _stage(self, max_iterations: int) -> None:
+        from scipy.optimize import minimize
+
+        result = minimize(
+            self._objective,
+            (self.theta / self.scale).ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            callback=self._report,
+            options={
+                "maxcor": MEMORY,
+                "maxiter": max_iterations,
+                "maxfun": 20 * max_iterations + 100,
+                "ftol": 0.0,  # the gradient alone says when it is done
+                "gtol": MARGIN * self.tolerance / np.sqrt(self.theta.shape[1]),
+            },
+        )
+        self.theta = result.x.reshape(self.theta.shape) * self.scale
+
+    def _objective(self, scaled: Float64) -> tuple[float, Float64]:
+        theta = scaled.reshape(self.theta.shape) * self.scale
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is an error below
+            value, to_rho, to_alpha = self.model.gradient(*_sides(self.model, theta))
+            slope = np.concatenate([to_rho, to_alpha]) * -self.scale
+            self._steepest = _longest(slope)
+        self.evaluations += 1
+        if not (np.isfinite(value) and np.isfinite(self._steepest)):
+            raise NumericalError(
+                f"the log posterior is {value} at evaluation {self.evaluations} of the search for its mode; "
+                "try a larger prior precision, or check the place it was started from"
+            )
+        return -value, slope.ravel()
+
+    def _report(self, intermediate_result: Any) -> None:
+        self.iterations += 1
+        if self.callback is not None:
+            self.callback(self.iterations, -float(intermediate_result.fun), self._steepest)
+        if self._steepest <= MARGIN * self.tolerance:
+            raise StopIteration
+
+
+def _estimate(
+    model: Model,
+    theta: Float64,
+    scale: Float64,
+    tolerance: float,
+    iterations: int,
+    evaluations: int,
+    values: tuple[float, ...],
+    began: float,
+) -> MapEstimate:
+    rho, alpha = _sides(model, theta)
+    value, to_rho, to_alpha = model.gradient(rho, alpha)
+    slope = np.concatenate([to_rho, to_alpha])
+    scaled = _longest(slope * scale)
+    return MapEstimate(
+        rho=rho.copy(),
+        alpha=alpha.copy(),
+        log_posterior=value,
+        gradient_norm=float(np.linalg.norm(slope)),
+        scaled_gradient=scaled,
+        converged=scaled <= tolerance,
+        iterations=iterations,
+        evaluations=evaluations,
+        start_values=values or (value,),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _longest(slope: Float64) -> float:
+    return float(np.sqrt(np.max(np.sum(slope**2, axis=1))))
+
+
+def _sides(model: Model, theta: Float64) -> tuple[Float64, Float64]:
+    return theta[: model.counts.num_words], theta[model.counts.num_words :]
+
+
+def _start(model: Model, dim: int, seed: int, start: int) -> Float64:
+    """Small normals about the prior mean, addressed by start and row."""
+    key = rng.make_key(seed, rng.START, chain=start, sweep=rng.Start.MODE)
+    words, contexts = model.counts.num_words, model.counts.num_contexts
+    theta = np.empty((words + contexts, dim))
+    for row in range(len(theta)):
+        rng.fill_normals(key, row, 0, theta[row])
+    precision, mean = _prior_rows(model, dim)
+    return mean + START_SCALE * theta / np.sqrt(precision)
+
+
+def _given(model: Model, dim: int, init: tuple[npt.ArrayLike, npt.ArrayLike]) -> Float64:
+    rho, alpha = model.check(*init)
+    if rho.shape[1] != dim:
+        raise OptionError(f"init has vectors of {rho.shape[1]} coordinates; dim is {dim}; they must agree")
+    if not (np.all(np.isfinite(rho)) and np.all(np.isfinite(alpha))):
+        raise OptionError("init holds values that are not finite; every one must be")
+    if not (np.any(rho) or np.any(alpha)) and model.prior.is_isotropic:
+        raise OptionError("init is zero, where the gradient is zero too; give another place or none")
+    return np.concatenate([rho, alpha])
+
+
+def _prior_rows(model: Model, dim: int) -> tuple[Float64, Float64]:
+    """Return precision (of each row given the others) and mean of the prior over the stacked rows."""
+    sides = ((model.prior.rho, model.counts.num_words), (model.prior.alpha, model.counts.num_contexts))
+    precision = np.concatenate([prior.precision_rows(rows, dim) for prior, rows in sides])
+    return precision, np.concatenate([prior.mean_rows(rows, dim) for prior, rows in sides])
+
+
+def _guessed_scale(model: Model, dim: int) -> Float64:
+    """One over the square root of each row's curvature if the other side's vectors had length one."""
+    counts = model.counts
+    samples = [_row_sums(side, side.n_pos + side.n_neg) for side in (counts.by_word, counts.by_context)]
+    precision, _ = _prior_rows(model, dim)
+    scale: Float64 = 1.0 / np.sqrt(precision.mean(axis=1) + np.concatenate(samples) / (4.0 * dim))
+    return scale[:, None]
+
+
+def measured_scale(model: Model, theta: Float64) -> Float64:
+    """One over the square root of each row's curvature at ``theta``, averaged over its axes."""
+    rho, alpha = _sides(model, theta)
+    counts, weight = model.counts, model.curvature(rho, alpha).weight
+    curvature = np.concatenate(
+        [
+            _row_sums(counts.by_word, weight * np.mean(alpha**2, axis=1)[counts.by_word.other]),
+            _row_sums(
+                counts.by_context,
+                weight[counts.permutation] * np.mean(rho**2, axis=1)[counts.by_context.other],
+            ),
+        ]
+    )
+    precision, _ = _prior_rows(model, theta.shape[1])
+    scale: Float64 = 1.0 / np.sqrt(precision.mean(axis=1) + curvature)
+    return scale[:, None]
+
+
+def _row_sums(side: Side, values: npt.NDArray[Any]) -> Float64:
+    rows = len(side.indptr) - 1
+    return np.bincount(
+        np.repeat(np.arange(rows), np.diff(side.indptr)), weights=values, minlength=rows
+    ).astype(np.float64)

@@ -1,0 +1,136 @@
+r"""Association of target words with attribute words, with a posterior in place of a permutation test.
+
+WEAT (Caliskan, Bryson & Narayanan 2017) asks whether words X are nearer to A than to B, compared with words
+Y. RNSB (Sweeney & Najafian 2019) asks how unevenly a classifier that tells A from B would judge the targets.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import NumericalError, OptionError
+from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.per_draw import logistic, unit_vectors
+from bayesvec.posterior.terms import label_at
+
+if TYPE_CHECKING:
+    from bayesvec.posterior.posterior import Posterior
+    from bayesvec.storage.reader import Draws
+
+Float64 = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
+
+RIDGE = 1.0  # of the classifier, the usual penalty of 1 / C with C = 1
+MOST_STEPS = 50
+
+
+def association(
+    posterior: "Posterior", x: list[str], y: list[str], a: list[str], b: list[str], *, at: str | None
+) -> Estimate:
+    """Return the WEAT effect size; see `Posterior.association`."""
+    sets = {"x": x, "y": y, "a": a, "b": b}
+    check_sets(sets)
+    rows = [posterior.rows(words, at=at) for words in sets.values()]
+    return Estimate(weat(posterior.draws, *rows), label_at("WEAT effect", at), posterior.path)
+
+
+def negative_share(
+    posterior: "Posterior", targets: list[str], positive: list[str], negative: list[str], *, at: str | None
+) -> list[Estimate]:
+    """Return the RNSB divergence and the share of each target; see `Posterior.negative_share`."""
+    sets = {"targets": targets, "positive": positive, "negative": negative}
+    check_sets(sets)
+    rows = [posterior.rows(words, at=at) for words in sets.values()]
+    divergence, shares = rnsb(posterior.draws, *rows)
+    labelled = posterior.estimates("negative share", [(word,) for word in targets], shares, at)
+    return [Estimate(divergence, label_at("RNSB divergence", at), posterior.path), *labelled]
+
+
+def weat(draws: "Draws", x: Rows, y: Rows, a: Rows, b: Rows) -> Float64:
+    r"""Return the WEAT effect size of each draw, (chain, draw).
+
+    With :math:`s(w) = \mathrm{mean}_a \cos(w, a) - \mathrm{mean}_b \cos(w, b)` it is
+    :math:`(\mathrm{mean}_X s - \mathrm{mean}_Y s) / \mathrm{sd}_{X \cup Y} s`, with the sample standard deviation.
+    """
+    rows, place = np.unique(np.concatenate([x, y, a, b]), return_inverse=True)
+    in_x, in_y, in_a, in_b = np.split(place, np.cumsum([len(x), len(y), len(a)]))
+    result = np.empty((draws.num_chains, draws.num_draws))
+    for block, unit in unit_vectors(draws, rows):
+        lean = unit[:, :, in_a].mean(axis=2) - unit[:, :, in_b].mean(axis=2)  # (chain, draw, K)
+        s_x, s_y = (np.einsum("cdmk,cdk->cdm", unit[:, :, part], lean) for part in (in_x, in_y))
+        spread = np.concatenate([s_x, s_y], axis=2).std(axis=2, ddof=1)
+        if not spread.all():
+            raise NumericalError("all target words are associated alike in a draw: there is no effect size")
+        result[:, block] = (s_x.mean(axis=2) - s_y.mean(axis=2)) / spread
+    return result
+
+
+def rnsb(draws: "Draws", targets: Rows, positive: Rows, negative: Rows) -> tuple[Float64, Float64]:
+    """Return the divergence from even judgement, (chain, draw), and each target's share, (chain, draw, M).
+
+    In each draw a logistic regression with a ridge penalty learns to tell ``negative`` from ``positive`` words by
+    their unit vectors; a target's share is its probability of being negative divided by the sum over targets. The
+    divergence is Kullback-Leibler's from these shares to equal ones: 0 if all targets are judged alike.
+    """
+    rows, place = np.unique(np.concatenate([targets, positive, negative]), return_inverse=True)
+    ends = np.cumsum([len(targets), len(positive)])
+    placed, good, bad = np.split(place, ends)
+    labels = np.concatenate([np.zeros(len(good)), np.ones(len(bad))])
+    shares = np.empty((draws.num_chains, draws.num_draws, len(targets)))
+    held = 3 * (draws.dim + 1 + len(rows))  # of a draw: the curvature, its inverse's work, weighted words
+    for block, unit in unit_vectors(draws, rows, beside=held):
+        flat = unit.reshape(-1, *unit.shape[2:])  # (draws, M, K)
+        weights = _fit_logistic(flat[:, np.concatenate([good, bad])], labels)
+        eta = np.einsum("dmk,dk->dm", _with_constant(flat[:, placed]), weights)
+        judged = logistic(eta)
+        shares[:, block] = (judged / judged.sum(axis=1, keepdims=True)).reshape(*unit.shape[:2], -1)
+    divergence = np.sum(shares * np.log(shares * len(targets)), axis=2)
+    return divergence, shares
+
+
+def _fit_logistic(x: Float64, labels: Float64) -> Float64:
+    """Return the weights (draws, K + 1), constant last, of one ridge logistic regression a draw, by Newton steps."""
+    design = _with_constant(x)
+    penalty = np.full(design.shape[2], RIDGE)
+    penalty[-1] = 0.0  # the constant is free
+    weights = np.zeros((len(x), design.shape[2]))
+    for _ in range(MOST_STEPS):
+        fitted = logistic(np.einsum("dmk,dk->dm", design, weights))
+        gradient = np.einsum("dmk,dm->dk", design, fitted - labels) + penalty * weights
+        curvature = np.einsum("dmk,dm,dml->dkl", design, fitted * (1.0 - fitted), design, optimize=True)
+        curvature += np.diag(penalty)
+        step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
+        weights -= step
+        if np.abs(step).max() < 1e-10:
+            return weights
+    raise NumericalError(
+        f"the classifier of positive and negative words did not settle in {MOST_STEPS} steps; use more words"
+    )
+
+
+def _with_constant(x: Float64) -> Float64:
+    return np.concatenate([x, np.ones((*x.shape[:-1], 1))], axis=-1)
+
+
+def check_sets(sets: Mapping[str, list[str]], *, least: int = 2) -> None:
+    """Raise an `OptionError` if a set of words is too small, has a word twice, or shares one with another set."""
+    owner: dict[str, str] = {}
+    for name, words in sets.items():
+        if isinstance(words, str) or len(words) < least:
+            raise OptionError(
+                f"{name} has {_number(words)}; an association needs at least {least} in each set"
+            )
+        for word in words:
+            if word in owner:
+                where = f"twice in {name}" if owner[word] == name else f"in {owner[word]} and in {name}"
+                raise OptionError(f"{word!r} is {where}; a word can be in one set only, once")
+            owner[word] = name
+
+
+def _number(words: object) -> str:
+    if isinstance(words, str):
+        return f"one text ({words!r}) instead of a list"
+    count = len(words)  # type: ignore[arg-type]
+    return {0: "no words", 1: "one word"}.get(count, f"{count} words")

@@ -1,0 +1,77 @@
+"""Where words lie on an axis built from word pairs, such as gender or class (Kozlowski et al. 2019)."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import NumericalError, OptionError
+from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.per_draw import unit_vectors
+from bayesvec.posterior.terms import label_at, quoted
+
+if TYPE_CHECKING:
+    from bayesvec.posterior.posterior import Posterior
+    from bayesvec.storage.reader import Draws
+
+Float64 = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
+
+
+def projection(
+    posterior: "Posterior", words: Iterable[str], axis: Iterable[tuple[str, str]], *, at: str | None
+) -> list[Estimate]:
+    """Return where each word lies on an axis; see `Posterior.projection`."""
+    pairs = checked_axis(axis)
+    wanted = list(words)
+    rows = posterior.rows(words if isinstance(words, str) else wanted, at=at)
+    poles = posterior.rows([word for pair in pairs for word in pair], at=at).reshape(-1, 2)
+    values = projections(posterior.draws, rows, poles)
+    told = ", ".join(f"{quoted(one)}:{quoted(other)}" for one, other in pairs)
+    return [
+        Estimate(values[:, :, i], label_at(f"projection({quoted(word)}; {told})", at), posterior.path)
+        for i, word in enumerate(wanted)
+    ]
+
+
+def projections(draws: "Draws", words: Rows, poles: Rows) -> Float64:
+    r"""Return the cosine between each word and an axis, (chain, draw, M).
+
+    The axis of a draw is the mean of :math:`u_a - u_b` over the pairs, u the unit vectors (Kozlowski, Taddy &
+    Evans 2019, "The Geometry of Culture"): positive is towards the first words of the pairs.
+
+    Parameters
+    ----------
+    draws : Draws
+        The run.
+    words : ndarray of int64, (M,)
+        The words to place.
+    poles : ndarray of int64, (P, 2)
+        The pairs.
+    """
+    rows, place = np.unique(np.concatenate([words, poles.ravel()]), return_inverse=True)
+    placed, (first, second) = place[: len(words)], place[len(words) :].reshape(-1, 2).T
+    result = np.empty((draws.num_chains, draws.num_draws, len(words)))
+    for block, unit in unit_vectors(draws, rows):
+        axis = (unit[:, :, first] - unit[:, :, second]).mean(axis=2)  # (chain, draw, K)
+        length = np.linalg.norm(axis, axis=-1, keepdims=True)
+        if not length.all():
+            raise NumericalError("the pairs of the axis cancel each other, so that it has no direction")
+        result[:, block] = np.einsum("cdmk,cdk->cdm", unit[:, :, placed], axis / length)
+    return result
+
+
+def checked_axis(axis: object) -> list[tuple[str, str]]:
+    """Return the pairs of an axis; raise an `OptionError` if they are none or one-sided."""
+    if isinstance(axis, str):
+        raise OptionError(f"axis is {axis!r}; give a list of pairs of words, such as [('he', 'she')]")
+    pairs = list(axis)  # type: ignore[call-overload]
+    if not pairs:
+        raise OptionError("the axis has no pairs of words; give at least one, such as ('he', 'she')")
+    for pair in pairs:
+        if isinstance(pair, str) or len(pair) != 2 or not all(pair):
+            raise OptionError(f"{pair!r} is one-sided: a pair of an axis has a word at each end")
+        if pair[0] == pair[1]:
+            raise OptionError(f"a pair of an axis needs two different words; got {pair[0]!r} twice")
+    return [(first, second) for first, second in pairs]

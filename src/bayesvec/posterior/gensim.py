@@ -1,0 +1,232 @@
+"""What users of gensim's KeyedVectors type, answered with intervals.
+
+`most_similar`, `n_similarity` and `doesnt_match` ask of every draw what gensim asks of its one vector a word; of
+a run with one draw the answers are gensim's.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec._validate import whole
+from bayesvec.errors import NumericalError, OptionError
+from bayesvec.estimates.estimate import Estimate, Table, tails
+from bayesvec.estimates.per_draw import draw_slices, nearest, unit_vectors
+from bayesvec.posterior.neighbors import Neighbor, check_number
+from bayesvec.posterior.terms import label_at, quoted
+
+if TYPE_CHECKING:
+    from bayesvec.posterior.posterior import Posterior
+
+Float64 = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
+
+# What a posterior has in place of gensim's attributes and methods.
+INSTEAD = {
+    "wv": "ask the posterior itself, such as post.most_similar('word')",
+    "vocab": "the words are post.words, and 'word' in post tells whether there is one",
+    "index_to_key": "the words are post.words",
+    "index2word": "the words are post.words",
+    "key_to_index": "the words are post.words, and their rows post.rows(words)",
+    "vectors": "the draws are post.rho, (chain, draw, word, K), and their means post.mean_vectors()[0]",
+    "syn0": "the draws are post.rho, (chain, draw, word, K), and their means post.mean_vectors()[0]",
+    "vector_size": "it is post.rho.shape[-1]",
+    "get_vector": "the posterior mean of a word's vector is post['word']",
+    "word_vec": "the posterior mean of a word's vector is post['word']",
+    "get_index": "rows are post.rows(words)",
+    "similar_by_word": "it is post.most_similar('word')",
+    "similar_by_vector": "a vector is no question to a posterior; ask with words: post.most_similar",
+    "most_similar_cosmul": "there are post.most_similar and post.analogy",
+    "most_similar_to_given": "ask post.similarity(word, [others])",
+    "closer_than": "ask post.ranks(word, [other])",
+    "rank": "ask post.ranks(word, [other])",
+    "evaluate_word_pairs": "it is post.judge(path)",
+    "evaluate_word_analogies": "it is post.analogy_accuracy(path)",
+    "save_word2vec_format": "it is post.export(path, 'word2vec')",
+    "save": "the run folder is post.path; post.export writes other formats",
+}
+
+
+class OddOne(NamedTuple):
+    """How likely a word is the one that does not go with the others."""
+
+    word: str
+    probability: float  # of being the farthest from the mean of all
+    mean: float  # of the cosine with the mean of all
+    low: float
+    high: float
+
+
+def most_similar(
+    posterior: "Posterior",
+    positive: Any,
+    negative: Any,
+    topn: int,
+    *,
+    restrict_vocab: int | None,
+    at: str | None,
+    level: float,
+) -> Table[Neighbor]:
+    """Return the words nearest to a sum of words; see `Posterior.most_similar`."""
+    signed = _weighted(positive, 1.0) + _weighted(negative, -1.0)
+    if not signed:
+        raise OptionError("there is nothing to compare with; give at least one word as positive or negative")
+    words = [word for word, _ in signed]
+    _refuse_repeated(words, "each word of a sum stands once")
+    weights = np.array([weight for _, weight in signed])
+    topn = whole("topn", topn, 1)
+    rows = posterior.rows(words, at=at)
+    tails(level)
+    among = _among(posterior, restrict_vocab, at)
+    asked = _sum_text(signed)
+    left = len(posterior.words) if among is None else len(among)
+    check_number(topn, asked, left - int(np.isin(rows, np.arange(left) if among is None else among).sum()))
+    near = nearest(posterior.draws, rows, weights, topn, among=among)
+    found = np.argsort(-near.mean, kind="stable")[:topn]
+    values = _cosines_with_sum(posterior, rows, weights, found)
+    table = []
+    for i, row in enumerate(found.tolist()):
+        cosine = Estimate(values[:, :, i])
+        share = math.nan if posterior.is_point else float(near.in_top[row])
+        figures = cosine.mean, *cosine.interval(level), share, cosine.rhat, cosine.ess
+        table.append(Neighbor(posterior.bare_name(row, at), *figures))
+    told = f"cosine, {100 * level:g}% interval, P(in the top {topn})"
+    if posterior.is_point:
+        told = "cosine of one point, which has no interval"
+    return Table(table, title=f"The {topn} words most similar to {label_at(asked, at)}: {told}")
+
+
+def n_similarity(posterior: "Posterior", one: Any, other: Any, *, at: str | None) -> Estimate:
+    """Return the cosine between the mean vectors of two lists of words; see `Posterior.n_similarity`."""
+    sides = [_words(one), _words(other)]
+    rows = [posterior.rows(words, at=at) for words in sides]
+    values = np.empty((posterior.draws.num_chains, posterior.draws.num_draws))
+    for draws, x in _vectors(posterior, np.concatenate(rows)):
+        first, second = x[:, :, : len(rows[0])].mean(axis=2), x[:, :, len(rows[0]) :].mean(axis=2)
+        values[:, draws] = np.einsum("cdk,cdk->cd", _unit(first), _unit(second))
+    texts = [" ".join(map(quoted, words)) for words in sides]
+    return Estimate(
+        np.clip(values, -1.0, 1.0), label_at(f"n_similarity({', '.join(texts)})", at), posterior.path
+    )
+
+
+def doesnt_match(posterior: "Posterior", words: Any, *, at: str | None, level: float) -> Table[OddOne]:
+    """Return how likely each word is the odd one; see `Posterior.doesnt_match`."""
+    asked = _words(words)
+    _refuse_repeated(asked, "each word stands once")
+    if len(asked) < 3:
+        raise OptionError(f"of {len(asked)} words none is the odd one; give three or more")
+    rows = posterior.rows(asked, at=at)
+    tails(level)
+    values = np.empty((posterior.draws.num_chains, posterior.draws.num_draws, len(rows)))
+    for draws, unit in unit_vectors(posterior.draws, rows):
+        values[:, draws] = np.einsum("cdmk,cdk->cdm", unit, _unit(unit.mean(axis=2)))
+    odd = values == values.min(axis=2, keepdims=True)
+    shares = odd.mean(axis=(0, 1)) if not posterior.is_point else np.full(len(rows), math.nan)
+    means = values.mean(axis=(0, 1))
+    table = []
+    for i in np.lexsort((means, -np.nan_to_num(shares))).tolist():
+        cosine = Estimate(values[:, :, i])
+        table.append(OddOne(asked[i], float(shares[i]), cosine.mean, *cosine.interval(level)))
+    told = f"P(farthest from the mean of all), cosine with it and its {100 * level:g}% interval"
+    return Table(table, title=f"Which does not match: {told}")
+
+
+def mean_vector(posterior: "Posterior", key: Any) -> Float64:
+    """Return the posterior mean of a word's vector, (K,), or of several words', (M, K)."""
+    from bayesvec.vectors.read import posterior_mean
+
+    words = [key] if isinstance(key, str) else key
+    if not isinstance(words, list | tuple):
+        raise OptionError(f"{key!r} is not a word; write post['word'] or post[['word', 'other']]")
+    rows = posterior.rows(words)
+    means = posterior_mean(posterior.draws).values[rows].astype(np.float64)
+    return means[0] if isinstance(key, str) else means
+
+
+def missing(name: str) -> AttributeError:
+    """Return the error of an attribute that a posterior does not have, with what to use in place of gensim's."""
+    hint = f"; {INSTEAD[name]}" if name in INSTEAD else ""
+    return AttributeError(f"a Posterior has no {name!r}{hint}")
+
+
+def _weighted(given: Any, weight: float) -> list[tuple[str, float]]:
+    """Read a word, a list of words, or a list of (word, weight), as gensim takes them."""
+    if given is None:
+        return []
+    items = [given] if isinstance(given, str) else given
+    if not isinstance(items, Iterable) or isinstance(items, np.ndarray):
+        raise OptionError(f"{type(given).__name__} is given for words; give a word or a list of words")
+    result = []
+    for item in items:
+        if isinstance(item, str):
+            result.append((item, weight))
+        elif (
+            isinstance(item, tuple)
+            and len(item) == 2
+            and isinstance(item[0], str)
+            and isinstance(item[1], Real)
+        ):
+            result.append((item[0], float(item[1])))
+        else:
+            kind = type(item).__name__
+            raise OptionError(
+                f"a {kind} is given for a word; give words, or (word, weight), not vectors or rows"
+            )
+    return result
+
+
+def _words(given: Any) -> list[str]:
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise OptionError(f"{given!r} is not a list of words; give such as ['tax', 'law']")
+    return list(given)
+
+
+def _refuse_repeated(words: list[str], rule: str) -> None:
+    twice = next((word for i, word in enumerate(words) if word in words[:i]), None)
+    if twice is not None:
+        raise OptionError(f"got {twice!r} twice; {rule}")
+
+
+def _among(posterior: "Posterior", restrict_vocab: int | None, at: str | None) -> Rows | None:
+    """Return the rows that are looked at: all (None), those of a slice, the first so many of these."""
+    among = posterior.slice_rows(at)
+    if restrict_vocab is None:
+        return among
+    first = whole("restrict_vocab", restrict_vocab, 1)
+    return (np.arange(len(posterior.words)) if among is None else among)[:first]
+
+
+def _sum_text(signed: list[tuple[str, float]]) -> str:
+    """Write a sum of words: king - man + woman."""
+    text = ""
+    for word, weight in signed:
+        size = "" if abs(weight) == 1.0 else f"{abs(weight):g} "
+        sign = (" - " if text else "-") if weight < 0 else (" + " if text else "")
+        text += f"{sign}{size}{quoted(word)}"
+    return text
+
+
+def _cosines_with_sum(posterior: "Posterior", rows: Rows, weights: Float64, found: Rows) -> Float64:
+    """Return the cosines of words ``found`` with the sum of unit vectors, (chain, draw, M)."""
+    result = np.empty((posterior.draws.num_chains, posterior.draws.num_draws, len(found)))
+    for draws, unit in unit_vectors(posterior.draws, np.concatenate([rows, found])):
+        target = _unit(np.einsum("m,cdmk->cdk", weights, unit[:, :, : len(rows)]))
+        result[:, draws] = np.einsum("cdmk,cdk->cdm", unit[:, :, len(rows) :], target)
+    return np.clip(result, -1.0, 1.0)
+
+
+def _vectors(posterior: "Posterior", rows: Rows) -> Iterator[tuple[slice, Float64]]:
+    for block in draw_slices(posterior.draws, len(rows)):
+        yield block, posterior.draws.read("rho", rows=rows, draws=block).astype(np.float64)
+
+
+def _unit(x: Float64) -> Float64:
+    norm = np.linalg.norm(x, axis=-1, keepdims=True)
+    if not np.all(norm > 0.0):
+        raise NumericalError("the words add up to zero in a draw, which has no direction; ask of other words")
+    return np.asarray(x / norm)

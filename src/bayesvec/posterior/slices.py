@@ -1,0 +1,157 @@
+"""Questions over groups and time: the slices of a run, and a quantity in each of them."""
+
+import contextlib
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayesvec.errors import OptionError
+from bayesvec.estimates.estimate import LEVEL, Estimate
+from bayesvec.posterior.terms import evaluate
+from bayesvec.priors.slices import SHARED
+
+if TYPE_CHECKING:
+    from bayesvec.posterior.posterior import Posterior
+    from bayesvec.storage.reader import Draws
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """A quantity in each slice.
+
+    Attributes
+    ----------
+    label : str
+        What it is, such as ``cosine(tax, freedom)``.
+    slices : tuple of str
+        The slices in which all its words occur, in order.
+    estimates : tuple of Estimate
+        One for each slice.
+    ordered : bool
+        Whether the slices follow one another, as years do and parties do not.
+    every_slice : tuple of str
+        All slices of the run, in order.
+    """
+
+    label: str
+    slices: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    ordered: bool
+    every_slice: tuple[str, ...]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Slices in which one of its words does not occur."""
+        return tuple(name for name in self.every_slice if name not in self.slices)
+
+    def difference(self, first: str | None = None, last: str | None = None) -> Estimate:
+        """Return the value at ``last`` minus that at ``first``: of the last and the first slice by default."""
+        if len(self.slices) < 2:
+            raise OptionError(f"{self.label} is known at {self.slices[0]} only: there is no change to tell")
+        by_slice = dict(zip(self.slices, self.estimates, strict=True))
+        for name in (first, last):
+            if name is not None and name not in by_slice:
+                raise OptionError(f"{self.label} is not known at {name!r}; it is at {', '.join(self.slices)}")
+        one, other = by_slice[first or self.slices[0]], by_slice[last or self.slices[-1]]
+        return other - one
+
+    def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
+        """Return plain values."""
+        values = [
+            {"slice": name, **estimate.to_dict(level)}
+            for name, estimate in zip(self.slices, self.estimates, strict=True)
+        ]
+        return {
+            "label": self.label,
+            "ordered": self.ordered,
+            "missing": list(self.missing),
+            "values": values,
+        }
+
+
+def shared_name(draws: "Draws") -> str:
+    """Return the name of the slice of the vectors that groups lie around, whether the run has one or not."""
+    return str(_recipe(draws).get("shared", SHARED))
+
+
+def slices_in_time(draws: "Draws") -> tuple[str, ...]:
+    """Return the slices of a dynamic prior in the order of time; none under another prior."""
+    recipe = _recipe(draws)
+    return tuple(recipe["slices"]) if recipe.get("kind") == "dynamic" else ()
+
+
+def _recipe(draws: "Draws") -> dict[str, Any]:
+    return draws.manifest["settings"].get("prior_recipe") or {}
+
+
+def in_order(names: Iterable[str], known: Sequence[str] = (), *, last: str = SHARED) -> tuple[str, ...]:
+    """Return slices, each once: those of ``known`` as they stand there, others by number or name, then ``last``.
+
+    Rows are often sorted by frequency, so that the order in which slices appear there says nothing of time.
+    """
+    place = {name: number for number, name in enumerate(known)}
+    distinct = set(names)
+    numbers = are_numbers(distinct - {last})
+
+    def key(name: str) -> tuple[bool, int, float, str]:
+        number = float(name) if numbers and name != last else 0.0
+        return name == last, place.get(name, len(place)), number, name
+
+    return tuple(sorted(distinct, key=key))
+
+
+def are_numbers(names: Iterable[str]) -> bool:
+    """Whether all slices are named by numbers, such as years."""
+    try:
+        return all(math.isfinite(float(name)) for name in names)
+    except ValueError:
+        return False
+
+
+def trajectory(posterior: "Posterior", term: str) -> Trajectory:
+    """Return a quantity in every slice; see `Posterior.trajectory`."""
+    slices = _slices(posterior)
+    known, values = [], []
+    for name in slices:
+        with contextlib.suppress(KeyError):  # a word that this slice does not have
+            values.append(evaluate(posterior, term, at=name))
+            known.append(name)
+    if not known:
+        evaluate(posterior, term, at=slices[0])  # raises, with the closest words
+    ordered = bool(slices_in_time(posterior.draws)) or are_numbers(slices)
+    return Trajectory(term.strip(), tuple(known), tuple(values), ordered, slices)
+
+
+def slice_ends(posterior: "Posterior", first: str | None, last: str | None) -> tuple[str, str]:
+    """Return the two slices between which a change is told: by default the first and the last of the run."""
+    slices = _slices(posterior)
+    for name in (first, last):
+        if name is not None and name not in posterior.slices:
+            raise OptionError(f"there is no slice {name!r}; there are {', '.join(posterior.slices)}")
+    one, other = first or slices[0], last or slices[-1]
+    if one == other:
+        raise OptionError(f"a change needs two different slices; got {one!r} twice")
+    return one, other
+
+
+def between(posterior: "Posterior", terms: Sequence[str], first: str, last: str) -> list[Estimate]:
+    """Return the difference of each quantity between two slices, the second minus the first."""
+    return [
+        Estimate(
+            (evaluate(posterior, term, at=last) - evaluate(posterior, term, at=first)).draws,
+            f"{term.strip()}, {last} - {first}",
+            posterior.path,
+        )
+        for term in terms
+    ]
+
+
+def _slices(posterior: "Posterior") -> tuple[str, ...]:
+    slices = tuple(name for name in posterior.slices if name != shared_name(posterior.draws))
+    if len(slices) < 2:
+        raise OptionError(
+            f"{posterior.path} has {len(slices)} slices; questions over slices need a run of counts with groups: "
+            "fit with --group-column and --prior grouped or dynamic"
+        )
+    return slices

@@ -1,0 +1,333 @@
+"""Take hold of a run folder: make a new one, or go on with one that is there."""
+
+import atexit
+import contextlib
+import platform
+import secrets
+import shlex
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from glob import escape
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import bayesvec
+from bayesvec import _atomic as files
+from bayesvec.counts.pairs import PairCounts
+from bayesvec.counts.rows import with_rows
+from bayesvec.errors import RunError
+from bayesvec.kernels import rng
+from bayesvec.storage import reader as layout
+from bayesvec.storage import writer as recorder
+from bayesvec.storage.settings import Settings, differences
+
+Float32 = npt.NDArray[np.float32]
+Rows = npt.NDArray[np.int64]
+
+MONITORED = 50  # pairs of words whose cosines are watched
+
+
+@dataclass
+class Folder:
+    """A run folder: what it was made from.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    manifest : dict
+        Its manifest.
+    """
+
+    path: Path
+    manifest: dict[str, Any]
+
+    @property
+    def settings(self) -> Settings:
+        """The run's settings."""
+        return Settings(**self.manifest["settings"])
+
+    def state_file(self, name: str) -> Path:
+        """Return the file of something that all chains share."""
+        return _state_file(self.path, name)
+
+    def with_rows(self, counts: PairCounts) -> PairCounts:
+        """Return counts with the rows that the run's prior has beyond them, if it has."""
+        known = files.read_json(self.path / "names.json")
+        words, groups = known["words"], known["groups"]
+        if counts.groups is None or groups is None or list(counts.words) != words[: counts.num_words]:
+            return counts
+        added = zip(words[counts.num_words :], groups[counts.num_words :], strict=True)
+        return with_rows(counts, list(added))
+
+    def load_counts(self) -> PairCounts:
+        """Open the run's own copy of its counts; raise a `RunError` if they are not those it began with."""
+        from bayesvec.counts.store import open_counts
+
+        counts = open_counts(self.path / "counts", verify=True)
+        self.check_counts(counts)
+        return counts
+
+    def check_counts(self, counts: PairCounts) -> None:
+        """Raise a `RunError` if ``counts`` are not those the run began with."""
+        known = self.manifest["counts"]
+        if counts.fingerprint != known["fingerprint"]:
+            message = (
+                f"the counts have changed since {self.path} was begun "
+                f"({known['num_pairs']} pairs and fingerprint {known['fingerprint'][:8]} there, "
+                f"{counts.num_pairs} and {counts.fingerprint[:8]} here); to go on with those that the run keeps, "
+                "give it alone; for others, another folder"
+            )
+            raise RunError(message, path=str(self.path))
+
+
+@dataclass
+class Run(Folder):
+    """A run folder held for writing.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    manifest : dict
+        Its manifest.
+    lock : Lock
+        What keeps other processes out.
+    """
+
+    lock: files.Lock
+
+    def check_settings(self, wanted: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> None:
+        """Raise a `RunError` that says which ``wanted`` settings are not the run's (more draws may be).
+
+        Parameters
+        ----------
+        wanted : Mapping
+            The settings.
+        options : Mapping, optional
+            The run's options of its method, with those that the method did not have when it was begun.
+        """
+        settings = self.manifest["settings"]
+        found = differences({**settings, "options": options or settings["options"]}, wanted)
+        if found:
+            message = f"{self.path} was begun with other settings: {'; '.join(found)}"
+            raise RunError(f"{message}; go on with its own or name another folder", path=str(self.path))
+
+    @property
+    def elsewhere(self) -> str:
+        """The name of the processor that the run was begun on if it is another than this; else empty."""
+        before = str(self.manifest.get("processor", ""))
+        return before if before != processor() else ""
+
+    @property
+    def begun(self) -> bool:
+        """Whether any chain has a state."""
+        return any(layout.read_mark(self.path, chain).generation for chain in range(self.settings.chains))
+
+    def discard(self) -> None:
+        """Remove the folder."""
+        recorder.remove_run(self.path)
+
+    def extend(self, draws: int) -> None:
+        """Ask for more draws than the run was begun with."""
+        if draws > self.manifest["settings"]["draws"]:
+            longer = Settings(**{**self.manifest["settings"], "draws": draws})  # raises before it is written
+            self.manifest = recorder.extend(self.path, self.manifest, longer.draws)
+
+
+def temporary_folder() -> Path:
+    """Return a name for a run that lives as long as this process."""
+    parent = Path(tempfile.mkdtemp(prefix="bayesvec-"))
+    atexit.register(shutil.rmtree, parent, ignore_errors=True)
+    return parent / "run"
+
+
+def exists(path: Path) -> bool:
+    """Whether there is a run at ``path``, finished or not."""
+    return (path / "manifest.json").exists()
+
+
+def check_free(path: Path, *, force: bool = False) -> None:
+    """Raise a `RunError` that says what to do unless a new run can be made at ``path``."""
+    if path.is_dir() and not any(path.iterdir()):
+        return
+    if not path.exists() and not path.is_symlink():
+        return
+    if not exists(path):
+        message = f"{path} exists and is no run; name another folder"
+        raise RunError(message, path=str(path))
+    there = layout.open_draws(path)  # raises if it is something else, which is never replaced
+    if force:
+        return
+    wanted = there.manifest["settings"]["draws"]
+    if there.finished:
+        message = f"{path} holds a finished run of {wanted} draws; extend it with --resume --draws N, "
+    else:
+        message = (
+            f"{path} holds an unfinished run ({there.num_draws} of {wanted} draws); go on with --resume, "
+        )
+    raise RunError(f"{message}replace it with --force, or name another folder", path=str(path))
+
+
+def resume(path: Path) -> Run:
+    """Take hold of a run that is there."""
+    layout.read_manifest(path)  # a wrong folder is left without a lock file
+    lock = files.Lock(path)
+    try:
+        return Run(path, layout.read_manifest(path), lock)
+    except BaseException:
+        lock.close()
+        raise
+
+
+def create(
+    path: Path,
+    settings: Settings,
+    counts: PairCounts,
+    *,
+    stats: Sequence[str],
+    prior: Mapping[str, npt.NDArray[Any]] | None = None,
+    start: Mapping[str, npt.NDArray[Any]] | None = None,
+    most_draws: int | None = None,
+    force: bool = False,
+) -> Run:
+    """Make a new run; it appears under its name when it is whole.
+
+    Parameters
+    ----------
+    path : Path
+        The folder to make.
+    settings : Settings
+        Its settings.
+    counts : PairCounts
+        The data; the run keeps a copy.
+    stats : sequence of str
+        Numbers that the method tells of each sweep.
+    prior : Mapping, optional
+        The arrays of a prior that the settings only name.
+    start : Mapping, optional
+        The vectors to begin at, if they were given.
+    most_draws : int, optional
+        Draws of each chain, if there can never be more.
+    force : bool
+        Replace a run that is there.
+    """
+    check_free(path, force=force)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(path)
+    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
+    new.mkdir()
+    lock = files.Lock(new)
+    try:
+        counts.save(new / "counts")
+        manifest = _manifest(new, settings, counts, stats, most_draws)
+        names = {"words": counts.words, "contexts": counts.contexts, "groups": counts.groups}
+        recorder.create(new, manifest, names)
+        if prior is not None:
+            files.write(_state_file(new, "prior"), files.array_parts(prior))
+        if start is not None:
+            files.write(_state_file(new, "start"), files.array_parts(start))
+        with recorder.set_aside(path) if force and exists(path) else contextlib.nullcontext():
+            recorder.take_place(new, path)
+    except BaseException:
+        lock.close()
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    return Run(path, manifest, lock)
+
+
+def _state_file(folder: Path, name: str) -> Path:
+    return folder / "state" / f"{name}.arrays"
+
+
+def _manifest(
+    folder: Path, settings: Settings, counts: PairCounts, stats: Sequence[str], most_draws: int | None
+) -> dict[str, Any]:
+    sizes = {"rho": counts.num_words, "alpha": counts.num_contexts}
+    stored = {"both": ("rho", "alpha"), "rho": ("rho",), "summary": ()}[settings.store]
+    monitored = monitored_pairs(counts.num_words, settings.seed)
+    arrays = recorder.plan_arrays(
+        folder,
+        sides={name: sizes[name] for name in stored},
+        dim=settings.dim,
+        stats=(*stats, "seconds"),
+        pairs=len(monitored),
+        most_draws=most_draws,
+    )
+    return {
+        "format": layout.FORMAT,
+        "format_version": layout.FORMAT_VERSION,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {
+            "bayesvec": bayesvec.__version__,
+            "python": platform.python_version(),
+            **{package: version(package) for package in ("numpy", "scipy", "numba")},
+        },
+        "machine": platform.machine(),
+        "processor": processor(),
+        "settings": settings.as_dict(),
+        "counts": {
+            "fingerprint": counts.fingerprint,
+            "num_words": counts.num_words,
+            "num_contexts": counts.num_contexts,
+            "num_pairs": counts.num_pairs,
+            "num_observations": counts.num_observations,
+            "recipe": dict(counts.recipe),
+        },
+        "arrays": recorder.described(arrays),
+        "monitored": monitored,
+    }
+
+
+def processor() -> str:
+    """Return the name of this machine's processor, where the system tells it."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def monitored_pairs(num_words: int, seed: int) -> list[tuple[int, int]]:
+    """Choose some pairs of different words at random, each pair once."""
+    pairs: dict[tuple[int, int], None] = {}
+    wanted = min(MONITORED, num_words * (num_words - 1) // 2)
+    key = rng.make_key(seed, rng.START, sweep=rng.Start.MONITORED)
+    block = 0
+    while len(pairs) < wanted:
+        first, second = (int(u * num_words) for u in rng.uniforms(key, 0, block))
+        block += 1
+        if first != second:
+            pairs[min(first, second), max(first, second)] = None
+    return list(pairs)
+
+
+def cosines(rho: Float32, first: Rows, second: Rows) -> Float32:
+    """Return the cosines of pairs of rows; NaN where a row is zero."""
+    x, y = (rho[rows].astype(np.float64) for rows in (first, second))  # squares of small floats are zero
+    dot, square, other = (np.einsum("ij,ij->i", *pair) for pair in ((x, y), (x, x), (y, y)))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(dot / np.sqrt(square * other), dtype=np.float32)
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what a process that was killed while it made or replaced this folder left beside it."""
+    for left in path.parent.glob(f".{escape(path.name)}.*"):
+        if not left.name.endswith((".new", ".old")):
+            continue
+        with contextlib.suppress(RunError, OSError):
+            files.Lock(left).close()
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def command(path: Path, draws: int | None = None) -> str:
+    """Return the command that goes on with a run."""
+    more = "" if draws is None else f" --draws {draws}"
+    return f"bayesvec fit --resume --out {shlex.quote(str(path))}{more}"

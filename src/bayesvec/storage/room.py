@@ -1,0 +1,49 @@
+"""Whether a run fits into the machine's memory: asked before anything is written."""
+
+import os
+
+from bayesvec.counts.pairs import PairCounts
+from bayesvec.errors import OptionError
+from bayesvec.storage.settings import Settings
+from bayesvec.storage.zarr3 import MOST_DRAWS, SHARD_BYTES
+
+MAP_VECTORS = 30  # of float64, which L-BFGS holds: ten pairs of steps and what it works with
+
+
+def needed_bytes(settings: Settings, num_words: int, num_contexts: int, threads: int) -> int:
+    """Return about how many bytes a run holds at once beside its counts.
+
+    These are the chains' states, means and variances and the draws that wait to be written; the scratch of
+    each thread; and what looks for a start, which has ended when the chains begin.
+    """
+    dim, at_once = settings.dim, min(settings.chains, threads)
+    vectors = (num_words + num_contexts) * dim
+    kept = {"both": (num_words, num_contexts), "rho": (num_words,), "summary": ()}[settings.store]
+    drawn = sum(max(4 * rows * dim, min(SHARD_BYTES, 4 * rows * dim * MOST_DRAWS)) for rows in kept)
+    chains = at_once * (2 * 4 * vectors + 2 * 8 * vectors + drawn)
+    if settings.identify == "procrustes":
+        chains += at_once * 3 * 8 * dim**2  # a singular value decomposition
+    if settings.method == "gibbs":
+        chains += threads * 12 * dim**2  # a row's precision in float64, and in float32
+    start = 8 * vectors * MAP_VECTORS if settings.init == "map" or settings.identify == "fixed" else 0
+    return max(chains, start)
+
+
+def check_room(settings: Settings, counts: PairCounts, *, threads: int) -> None:
+    """Raise an `OptionError` with the figures if a run needs more memory than the machine has."""
+    there = machine_bytes()
+    needed = needed_bytes(settings, counts.num_words, counts.num_contexts, threads)
+    if there is not None and needed > there:
+        raise OptionError(
+            f"dim is {settings.dim}: with {counts.num_words} words, {counts.num_contexts} contexts and "
+            f"{threads} threads that needs about {needed / 1e9:.1f} GB of memory, and this machine has "
+            f"{there / 1e9:.1f} GB; take a smaller dim or fewer words"
+        )
+
+
+def machine_bytes() -> int | None:
+    """Return the machine's memory, None where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None

@@ -1,0 +1,168 @@
+"""The settings of a run: checked when they are given, kept in its manifest, compared when it goes on."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from numbers import Integral, Real
+from types import ModuleType
+from typing import Any, get_type_hints
+
+from bayesvec._validate import MOST, MOST_SEED, whole
+from bayesvec.errors import OptionError
+from bayesvec.priors.learned import positive
+
+CHOICES = {
+    "identify": ("procrustes", "fixed", "none"),
+    "store": ("both", "rho", "summary"),
+}
+INITS = ("map", "random")  # or "vectors" and a fingerprint of those that were given
+LEAST = {"dim": 1, "chains": 1, "draws": 1, "thin": 1, "warmup": 0, "seed": 0}
+ANCHORS = ("qr", "last", "first", "random")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides what a run draws.
+
+    Attributes
+    ----------
+    dim, method, chains, draws, warmup, thin, seed, identify, anchors, init, store
+        As in `fit`.
+    prior_precision : float, "learn" or None
+        Precision of the spherical prior; None if another prior was given.
+    prior : str or None
+        Fingerprint of that other prior.
+    prior_recipe : dict
+        How that other prior was made: its kind, its numbers, its slices.
+    options : dict
+        Options of the method, all of them.
+    sweeping : bool
+        Whether the method warms up by sweeping; others do their long work once, before the first draw.
+    """
+
+    dim: int = 50
+    method: str = "gibbs"
+    chains: int = 2
+    draws: int = 500
+    warmup: int = 500
+    thin: int = 1
+    seed: int = 1
+    identify: str = "procrustes"
+    anchors: str | list[int] = "qr"
+    init: str = "map"
+    store: str = "both"
+    prior_precision: float | str | None = 1.0
+    prior: str | None = None
+    prior_recipe: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    sweeping: bool = True
+
+    def __post_init__(self) -> None:
+        for name, least in LEAST.items():
+            most = MOST_SEED if name == "seed" else MOST
+            object.__setattr__(self, name, whole(name, getattr(self, name), least, most))
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise OptionError(
+                    f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}"
+                )
+        if self.init not in INITS and self.init.split(" ")[0] != "vectors":
+            raise OptionError(f"init is {self.init!r}; it must be {', '.join(INITS)} or vectors")
+        if isinstance(self.anchors, str):
+            if self.anchors not in ANCHORS:
+                raise OptionError(
+                    f"anchors is {self.anchors!r}; it must be one of {', '.join(ANCHORS)}, or rows"
+                )
+        else:
+            object.__setattr__(self, "anchors", [whole("anchors", row, 0) for row in self.anchors])
+        if self.prior_precision not in (None, "learn"):
+            precision = positive("prior_precision", self.prior_precision, ", or learn")
+            object.__setattr__(self, "prior_precision", precision)
+        if self.chains >= 2**24 or self.sweeps >= 2**32:
+            raise OptionError(f"{self.chains} chains of {self.sweeps} sweeps are too many; ask for fewer")
+
+    @property
+    def warmup_sweeps(self) -> int:
+        """Sweeps of each chain before its first draw."""
+        return self.warmup if self.sweeping else 0
+
+    @property
+    def sweeps(self) -> int:
+        """Sweeps of each chain, warm-up included."""
+        return self.warmup_sweeps + self.draws * self.thin
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the settings as plain values; without a recipe if there is none, as in older runs."""
+        values = asdict(self)
+        if not self.prior_recipe:
+            del values["prior_recipe"]
+        return values
+
+
+def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    """Say which of the ``wanted`` settings are not those of the run; more draws are no difference."""
+    found = []
+    for name, value in wanted.items():
+        before = stored.get(name)
+        if isinstance(value, Mapping) and isinstance(before, Mapping):
+            found += differences(before, value)
+        elif before != value and not (name == "draws" and value > stored["draws"]):
+            found.append(f"{name} is {_shown(before)} there and {_shown(value)} here")
+    return found
+
+
+def method_options(module: ModuleType, method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options of a method, the ``given`` ones in place of the defaults."""
+    kinds = _option_kinds(module, method, given)
+    for name, value in given.items():
+        fits = {int: Integral, float: Real}.get(kinds[name], kinds[name])
+        if not isinstance(value, fits) or (isinstance(value, bool) and kinds[name] is not bool):
+            raise OptionError(f"option {name} is {value!r}; it must be {_KINDS[kinds[name]]}")
+    return asdict(module.Options(**{name: kinds[name](value) for name, value in given.items()}))
+
+
+def read_options(module: ModuleType, method: str, texts: Sequence[str]) -> dict[str, Any]:
+    """Read options such as ``starts=3``, each as the kind of value that the method takes.
+
+    Parameters
+    ----------
+    module : ModuleType
+        The method.
+    method : str
+        Its name.
+    texts : sequence of str
+        The options; of one that is given twice the last counts.
+    """
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise OptionError(f"option {text!r} has no value; write it as name=value, such as starts=3")
+        pairs[name.strip().replace("-", "_")] = value.strip()
+    kinds = _option_kinds(module, method, pairs)
+    return {name: _read_value(name, value, kinds[name]) for name, value in pairs.items()}
+
+
+def _option_kinds(module: ModuleType, method: str, given: Iterable[str]) -> dict[str, type]:
+    """Return the type of each option that a method has; raise if one of the ``given`` is not among them."""
+    known = get_type_hints(module.Options)
+    for name in given:
+        if name not in known:
+            raise OptionError(f"method {method} has no option {name}; it has {', '.join(known) or 'none'}")
+    return known
+
+
+_KINDS = {int: "a whole number", float: "a number", bool: "yes or no", str: "text"}
+_YES_NO = {"yes": True, "true": True, "no": False, "false": False}
+
+
+def _read_value(name: str, text: str, kind: type) -> Any:
+    try:
+        return _YES_NO[text.lower()] if kind is bool else kind(text)
+    except (ValueError, KeyError):
+        raise OptionError(f"option {name} is {text!r}; it must be {_KINDS[kind]}") from None
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 5:
+        return f"[{value[0]}, {value[1]}, ... {len(value)} rows]"
+    return "not given" if value is None else str(value)

@@ -1,0 +1,288 @@
+"""Write a run folder so that what is committed stays, whatever happens next (see `bayesvec.storage.reader`).
+
+Shards are written beside, flushed to the disk and renamed; then the checkpoint; then the commit mark moves. A
+crash in between leaves the old mark with the old checkpoint, and shards that at the most hold more draws than
+the mark says. Draws are a function of the state before them, so going on writes the same bytes again.
+"""
+
+import contextlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec import _atomic as files
+from bayesvec.errors import RunError
+from bayesvec.storage import reader as layout
+from bayesvec.storage import zarr3
+from bayesvec.storage.reader import SIDES, STAT_NAMES, Mark
+
+STAT_DRAWS = 1000  # draws of a statistic in one file
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+def plan_arrays(
+    folder: Path,
+    *,
+    sides: Mapping[str, int],
+    dim: int,
+    stats: Sequence[str],
+    pairs: int,
+    most_draws: int | None = None,
+) -> dict[str, zarr3.Array]:
+    """Choose the arrays of a run.
+
+    Parameters
+    ----------
+    folder : Path
+        The run folder.
+    sides : Mapping
+        Number of rows of what is stored, of ``rho`` and ``alpha``.
+    dim : int
+        Length of a vector.
+    stats : sequence of str
+        Numbers kept for every draw.
+    pairs : int
+        How many cosines are kept for every draw.
+    most_draws : int, optional
+        Draws of each chain, if there can never be more.
+    """
+    posterior, statistics = folder / "draws.zarr" / "posterior", folder / "draws.zarr" / "sample_stats"
+    arrays = {
+        name: zarr3.planned(posterior / name, (SIDES[name], "dim"), (rows, dim), "float32", most_draws)
+        for name, rows in sides.items()
+    }
+    for stat in stats:
+        name = STAT_NAMES.get(stat, stat)
+        arrays[name] = zarr3.Array(statistics / name, (), (), "float64", STAT_DRAWS, 1)
+    if pairs:
+        arrays["cosine"] = zarr3.Array(
+            statistics / "cosine", ("pair",), (pairs,), "float32", STAT_DRAWS, pairs
+        )
+    return arrays
+
+
+def described(arrays: Mapping[str, zarr3.Array]) -> dict[str, Any]:
+    """Return what the manifest says of the arrays."""
+    return {
+        name: {
+            "group": array.folder.parent.name,
+            "dims": list(array.dims),
+            "shape": list(array.shape),
+            "dtype": array.dtype,
+            "shard_draws": array.shard_draws,
+            "chunk_rows": array.chunk_rows,
+        }
+        for name, array in arrays.items()
+    }
+
+
+def create(folder: Path, manifest: Mapping[str, Any], names: Mapping[str, Sequence[str] | None]) -> None:
+    """Write everything of a new run but its counts into the empty ``folder``; the manifest goes last."""
+    (folder / "state").mkdir()
+    files.write_json(folder / "names.json", names)
+    settings = manifest["settings"]
+    arrays = layout.stored_arrays(folder, dict(manifest))
+    staged = files.Staged()
+    root = folder / "draws.zarr"
+    library = {"inference_library": "bayesvec", "inference_library_version": manifest["versions"]["bayesvec"]}
+    for group in ("posterior", "sample_stats"):
+        zarr3.write_group(staged, root / group, {"creation_library": "bayesvec", **library})
+    labels = {"word": names["words"], "context": names["contexts"]}
+    for array in arrays.values():
+        for dim, size in zip(array.dims, array.shape, strict=True):
+            if labels.get(dim) is not None:
+                zarr3.write_names(staged, array.folder.parent / dim, dim, labels[dim] or ())
+            else:
+                zarr3.write_range(staged, array.folder.parent / dim, dim, size)
+    for group in ("posterior", "sample_stats"):
+        zarr3.write_range(staged, root / group / "chain", "chain", settings["chains"])
+    _write_sizes(staged, arrays, settings)
+    staged.commit()
+    zarr3.write_root(root)
+    files.write_json(folder / "manifest.json", manifest)
+
+
+def extend(folder: Path, manifest: Mapping[str, Any], draws: int) -> dict[str, Any]:
+    """Make room for more draws and return the new manifest; draws that are there stay as they are."""
+    longer = {**manifest, "settings": {**manifest["settings"], "draws": draws}}
+    staged = files.Staged()
+    before = manifest["settings"]["draws"]
+    _write_sizes(staged, layout.stored_arrays(folder, longer), longer["settings"], before)
+    staged.commit()
+    zarr3.write_root(folder / "draws.zarr")
+    files.write_json(folder / "manifest.json", longer)
+    return longer
+
+
+def _write_sizes(
+    staged: files.Staged, arrays: Mapping[str, zarr3.Array], settings: Mapping[str, Any], before: int = 0
+) -> None:
+    """Stage what says how many draws there are, of which room for ``before`` is there."""
+    for array in arrays.values():
+        array.folder.mkdir(parents=True, exist_ok=True)
+        staged.write(array.folder / "zarr.json", [array.metadata(settings["chains"], settings["draws"])])
+    for group in {array.folder.parent for array in arrays.values()}:
+        zarr3.write_draw_numbers(staged, group / "draw", settings["draws"], before)
+
+
+def take_place(temporary: Path, path: Path) -> None:
+    """Rename a complete new run folder to its name."""
+    files.sync_tree(temporary)
+    try:
+        os.rename(temporary, path)
+    except OSError as error:
+        if path.exists():
+            raise RunError(f"{path} exists already; name another folder", path=str(path)) from error
+        raise
+    files.sync_directory(path.parent)
+
+
+@contextlib.contextmanager
+def set_aside(path: Path) -> Iterator[None]:
+    """Move a run folder, and nothing that is not one, out of the way of another that takes its name.
+
+    It is removed after that, and comes back if that fails.
+    """
+    layout.read_manifest(path)
+    lock = files.Lock(path)
+    try:
+        aside = _hide(path)
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.rename(aside, path)
+            raise
+        shutil.rmtree(aside, ignore_errors=True)
+    finally:
+        lock.close()
+
+
+def remove_run(path: Path) -> None:
+    """Remove a run folder that the caller has locked; its name is free before anything of it is gone."""
+    shutil.rmtree(_hide(path))
+
+
+def _hide(path: Path) -> Path:
+    """Give a folder a name that no run has: a crash while it is removed leaves nothing in the way."""
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.old")
+    os.rename(path, aside)
+    files.sync_directory(path.parent)
+    return aside
+
+
+class ChainRecorder:
+    """Writes the draws and the checkpoints of one chain.
+
+    Parameters
+    ----------
+    folder : Path
+        The run folder, locked by the caller.
+    chain : int
+        The chain.
+    manifest : Mapping
+        The run's manifest.
+
+    Attributes
+    ----------
+    mark : Mark
+        What is committed.
+    draws : int
+        Draws appended so far, committed or not.
+    """
+
+    def __init__(self, folder: Path, chain: int, manifest: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.chain = chain
+        self.mark = layout.read_mark(folder, chain)
+        self.draws = self.mark.draws
+        self._arrays = layout.stored_arrays(folder, dict(manifest))
+        self._staged = files.Staged()
+        self._blocks: dict[str, npt.NDArray[Any]] = {}  # the shard being filled, (shard_draws, rows, width)
+        self._moments: dict[str, npt.NDArray[np.float64]] = {}
+
+    def restore(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the committed state (nothing if there is none) and take up the shards that are not full."""
+        self._remove_old(self.mark.generation)
+        if not self.mark.generation:
+            return {}
+        path = layout.checkpoint_file(self.folder, self.chain, self.mark.generation)
+        try:
+            saved = files.read_arrays(path)
+        except FileNotFoundError:
+            raise RunError(f"{path} is missing: the run folder is damaged", path=str(path)) from None
+        for name, array in self._arrays.items():
+            full, rest = divmod(self.draws, array.shard_draws)
+            if rest:
+                self._block(name)[:rest] = array.read(self.chain, full)[:rest]
+        moments = [name for name in saved if name.startswith(("mean_", "squares_"))]
+        self._moments = {name: saved.pop(name) for name in moments}
+        return {name.removeprefix("state_"): array for name, array in saved.items()}
+
+    def append(self, values: Mapping[str, npt.ArrayLike]) -> None:
+        """Add one draw: ``rho`` and ``alpha`` (whether stored or not) and the statistics by name."""
+        for name in SIDES:
+            self._add_moments(name, np.asarray(values[name]))
+        for name, array in self._arrays.items():
+            place = self.draws % array.shard_draws
+            block = self._block(name)
+            block[place].reshape(array.shape)[...] = values[name]
+            if place + 1 == array.shard_draws:
+                self._staged.write(
+                    array.shard(self.chain, self.draws // array.shard_draws), array.parts(block)
+                )
+        self.draws += 1
+
+    @property
+    def between_shards(self) -> bool:
+        """Whether a commit now would write no shard of vectors that is not full."""
+        kept = [array for name, array in self._arrays.items() if name in SIDES]
+        return all(self.draws % array.shard_draws == 0 for array in kept)
+
+    def commit(self, sweep: int, state: Arrays) -> None:
+        """Bring everything appended so far and the state after ``sweep`` safely onto the disk."""
+        for name, array in self._arrays.items():
+            full, rest = divmod(self.draws, array.shard_draws)
+            if rest and self.draws > self.mark.draws:
+                self._staged.write(array.shard(self.chain, full), array.parts(self._block(name)[:rest]))
+        named = {f"state_{name}": array for name, array in state.items()}
+        generation = self.mark.generation + 1
+        checkpoint = layout.checkpoint_file(self.folder, self.chain, generation)
+        self._staged.write(checkpoint, files.array_parts({**named, **self._moments}))
+        self._staged.commit()
+        mark = Mark(sweep, self.draws, generation)
+        files.write_json(layout.mark_file(self.folder, self.chain), mark._asdict())
+        self.mark = mark
+        self._remove_old(generation)
+
+    def _block(self, name: str) -> npt.NDArray[Any]:
+        if name not in self._blocks:
+            array = self._arrays[name]
+            self._blocks[name] = np.empty((array.shard_draws, array.rows, array.width), array.stored)
+        return self._blocks[name]
+
+    def _add_moments(self, name: str, value: npt.NDArray[Any]) -> None:
+        """Update mean and sum of squared deviations by one draw (Welford 1962)."""
+        if f"mean_{name}" not in self._moments:
+            self._moments[f"mean_{name}"] = np.zeros(value.shape)
+            self._moments[f"squares_{name}"] = np.zeros(value.shape)
+        mean, squares = self._moments[f"mean_{name}"], self._moments[f"squares_{name}"]
+        difference = value - mean
+        mean += difference / (self.draws + 1)
+        difference *= value - mean
+        squares += difference
+
+    def _remove_old(self, generation: int) -> None:
+        """Remove the checkpoints of this chain but the one that the mark names."""
+        kept = layout.checkpoint_file(self.folder, self.chain, generation).name
+        for path in (self.folder / "state").glob(f"chain-{self.chain}.*.arrays*"):
+            if path.name != kept:
+                with contextlib.suppress(FileNotFoundError):
+                    path.unlink()

@@ -1,0 +1,297 @@
+"""Zarr 3 arrays written shard by shard, in the format's own terms (https://zarr-specs.readthedocs.io, v3).
+
+Zarr's own library does not flush to the disk and is slow to start and to read many small chunks. Our arrays
+have one shape only, (chain, draw, row, dim) without compression, so a shard here is its chunks one after
+another, each with its CRC-32C, and the index that the sharding codec asks for. Any Zarr 3 reader opens it.
+"""
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec._atomic import Staged, checksum, write
+from bayesvec.errors import RunError
+
+SHARD_BYTES = 12 << 20
+CHUNK_BYTES = 64 << 10
+MOST_DRAWS = 100  # in a shard
+RANGE_CHUNK = 4096  # numbers of draws in a chunk
+RANGE_SHARD = 256 * RANGE_CHUNK  # and in a file
+
+_CRC: dict[str, Any] = {"name": "crc32c"}
+_LITTLE: dict[str, Any] = {"name": "bytes", "configuration": {"endian": "little"}}
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array of draws: (chain, draw) and the shape of one draw, cut into shards of a few draws.
+
+    Attributes
+    ----------
+    folder : Path
+        Where the array lives.
+    dims : tuple of str
+        Names of the dimensions of one draw.
+    shape : tuple of int
+        Shape of one draw; its first dimension is called rows here.
+    dtype : str
+        ``float32`` or ``float64``.
+    shard_draws : int
+        Draws in a shard, which is one file and belongs to one chain.
+    chunk_rows : int
+        Rows in a chunk, the least that is read and checked at once; it spans the shard's draws.
+    """
+
+    folder: Path
+    dims: tuple[str, ...]
+    shape: tuple[int, ...]
+    dtype: str
+    shard_draws: int
+    chunk_rows: int
+
+    @property
+    def rows(self) -> int:
+        """Rows of one draw (1 if a draw is one number)."""
+        return self.shape[0] if self.shape else 1
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return math.prod(self.shape[1:])
+
+    @property
+    def num_chunks(self) -> int:
+        """Chunks in a shard."""
+        return -(-self.rows // self.chunk_rows)
+
+    @property
+    def stored(self) -> np.dtype[Any]:
+        """The type of the numbers in the file."""
+        return np.dtype(self.dtype).newbyteorder("<")
+
+    @property
+    def chunk_bytes(self) -> int:
+        """Bytes of a chunk without its checksum."""
+        return self.shard_draws * self.chunk_rows * self.width * self.stored.itemsize
+
+    @cached_property
+    def index(self) -> bytes:
+        """The end of every shard: offset and length of each chunk, and a checksum of these."""
+        size = self.chunk_bytes + 4
+        entries = np.array([(i * size, size) for i in range(self.num_chunks)], dtype="<u8").tobytes()
+        return entries + checksum(entries).to_bytes(4, "little")
+
+    def shard(self, chain: int, number: int) -> Path:
+        """Return the file of one shard (all in one folder, so that one flush keeps their names)."""
+        return self.folder / ".".join(["c", str(chain), str(number), *("0" for _ in self.shape)])
+
+    def parts(self, draws: npt.NDArray[Any]) -> Iterator[bytes]:
+        """Yield the bytes of a shard with these ``draws``, (at most shard_draws, rows, width)."""
+        for first in range(0, self.rows, self.chunk_rows):
+            rows = draws[:, first : first + self.chunk_rows]
+            chunk = np.full((self.shard_draws, self.chunk_rows, self.width), np.nan, self.stored)
+            chunk[: len(draws), : rows.shape[1]] = rows
+            data = chunk.tobytes()
+            yield data
+            yield checksum(data).to_bytes(4, "little")
+        yield self.index
+
+    def read(
+        self, chain: int, number: int, rows: npt.NDArray[np.int64] | None = None
+    ) -> npt.NDArray[Any]:  # (shard_draws, rows, width)
+        """Read some rows of one shard, and only their chunks; every byte used is checked."""
+        path = self.shard(chain, number)
+        try:
+            with open(path, "rb", buffering=0) as file:
+                where = self.num_chunks * (self.chunk_bytes + 4)
+                if os.pread(file.fileno(), len(self.index) + 1, where) != self.index:
+                    raise RunError(f"{path} is damaged: its index of chunks is wrong", path=str(path))
+                if rows is None:
+                    return self._all_rows(file.fileno(), path)
+                result = np.empty((self.shard_draws, len(rows), self.width), self.stored)
+                chunk_of = rows // self.chunk_rows
+                for chunk in np.unique(chunk_of):
+                    here = np.flatnonzero(chunk_of == chunk)
+                    content = self._chunk(file.fileno(), int(chunk), path)
+                    result[:, here] = content[:, rows[here] - chunk * self.chunk_rows]
+        except FileNotFoundError:
+            message = f"{path} is missing: the run folder is damaged or only partly copied"
+            raise RunError(message, path=str(path)) from None
+        return result
+
+    def _chunk(self, descriptor: int, chunk: int, path: Path) -> npt.NDArray[Any]:
+        size = self.chunk_bytes
+        data = os.pread(descriptor, size + 4, chunk * (size + 4))
+        if len(data) != size + 4 or checksum(data[:size]) != int.from_bytes(data[size:], "little"):
+            raise self._damaged(chunk, path)
+        shape = (self.shard_draws, self.chunk_rows, self.width)
+        return np.frombuffer(data, self.stored, count=size // self.stored.itemsize).reshape(shape)
+
+    def _all_rows(self, descriptor: int, path: Path) -> npt.NDArray[Any]:
+        """Read a whole shard at once, several times faster than chunk by chunk."""
+        size = self.chunk_bytes
+        data = np.empty((self.num_chunks, size + 4), np.uint8)
+        whole = os.preadv(descriptor, [data.data], 0) == data.nbytes
+        for chunk, part in enumerate(data):
+            if not whole or checksum(part[:size]) != int.from_bytes(part[size:].tobytes(), "little"):
+                raise self._damaged(chunk, path)
+        shape = (self.num_chunks, self.shard_draws, self.chunk_rows, self.width)
+        chunks = data[:, :size].view(self.stored).reshape(shape).swapaxes(0, 1)
+        return chunks.reshape(self.shard_draws, -1, self.width)[:, : self.rows]
+
+    def _damaged(self, chunk: int, path: Path) -> RunError:
+        first = chunk * self.chunk_rows
+        last = min(first + self.chunk_rows, self.rows) - 1
+        message = f"{path} is damaged: the checksum of chunk {chunk} (rows {first} to {last}) is wrong"
+        return RunError(message, path=str(path))
+
+    def metadata(self, chains: int, draws: int) -> bytes:
+        """Return the array's zarr.json for so many chains and draws."""
+        tail = (self.chunk_rows, *self.shape[1:]) if self.shape else ()
+        padded = (self.chunk_rows * self.num_chunks, *self.shape[1:]) if self.shape else ()
+        return _array_metadata(
+            shape=(chains, draws, *self.shape),
+            dims=("chain", "draw", *self.dims),
+            data_type=self.dtype,
+            chunk=(1, self.shard_draws, *padded),
+            fill="NaN",
+            codecs=[_sharding([1, self.shard_draws, *tail])],
+        )
+
+
+def planned(
+    folder: Path, dims: Sequence[str], shape: Sequence[int], dtype: str, most_draws: int | None = None
+) -> Array:
+    """Choose how to cut an array: files of some megabytes, small chunks.
+
+    How many draws are wanted does not matter, as more may be wanted later; ``most_draws`` is for an array that
+    will never have more.
+    """
+    item = np.dtype(dtype).itemsize
+    draw_bytes = max(1, math.prod(shape)) * item
+    shard_draws = max(1, min(SHARD_BYTES // draw_bytes, most_draws or MOST_DRAWS, MOST_DRAWS))
+    rows = shape[0] if shape else 1
+    row_bytes = shard_draws * math.prod(shape[1:]) * item
+    chunk_rows = max(1, min(CHUNK_BYTES // row_bytes, rows))
+    return Array(folder, tuple(dims), tuple(shape), dtype, shard_draws, chunk_rows)
+
+
+def write_group(staged: Staged, folder: Path, attributes: dict[str, Any]) -> None:
+    """Stage the zarr.json of a group."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {"zarr_format": 3, "node_type": "group", "attributes": attributes}
+    staged.write(folder / "zarr.json", [json.dumps(content, indent=1).encode()])
+
+
+def write_root(folder: Path) -> None:
+    """Write the zarr.json of the group that holds all others, with a copy of theirs (xarray asks for it)."""
+    below = {
+        str(path.parent.relative_to(folder)): json.loads(path.read_bytes())
+        for path in sorted(folder.glob("*/**/zarr.json"))
+    }
+    content = {
+        "zarr_format": 3,
+        "node_type": "group",
+        "attributes": {},
+        "consolidated_metadata": {"kind": "inline", "must_understand": False, "metadata": below},
+    }
+    write(folder / "zarr.json", [json.dumps(content, indent=1).encode()])
+
+
+def write_range(staged: Staged, folder: Path, dim: str, size: int) -> None:
+    """Stage a coordinate 0, 1, ..., size - 1."""
+    folder.mkdir(parents=True, exist_ok=True)
+    staged.write(folder / "c.0", _checked(np.arange(size, dtype="<i8").tobytes()))
+    metadata = _array_metadata((size,), (dim,), "int64", (size,), 0, [_LITTLE, _CRC])
+    staged.write(folder / "zarr.json", [metadata])
+
+
+def write_draw_numbers(staged: Staged, folder: Path, draws: int, before: int = 0) -> None:
+    """Stage the coordinate of the draws, of which ``before`` are there: 0, 1, ..., draws - 1.
+
+    It grows under a reader: a file has whole chunks only, and those that are there stay where they are.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(before // RANGE_SHARD, -(-draws // RANGE_SHARD)):
+        staged.write(folder / f"c.{number}", _range_parts(number * RANGE_SHARD, draws))
+    sharding = _sharding([RANGE_CHUNK])
+    metadata = _array_metadata((draws,), ("draw",), "int64", (RANGE_SHARD,), 0, [sharding])
+    staged.write(folder / "zarr.json", [metadata])
+
+
+def _range_parts(first: int, end: int) -> Iterator[bytes]:
+    """Yield the bytes of a shard of consecutive numbers from ``first``, with chunks up to ``end``."""
+    num_chunks = min(-(-(end - first) // RANGE_CHUNK), RANGE_SHARD // RANGE_CHUNK)
+    for chunk in range(num_chunks):
+        start = first + chunk * RANGE_CHUNK
+        yield from _checked(np.arange(start, start + RANGE_CHUNK, dtype="<i8").tobytes())
+    size = 8 * RANGE_CHUNK + 4
+    index = np.full((RANGE_SHARD // RANGE_CHUNK, 2), np.iinfo(np.uint64).max, dtype="<u8")  # not there
+    index[:num_chunks] = [(chunk * size, size) for chunk in range(num_chunks)]
+    yield from _checked(index.tobytes())
+
+
+def _checked(data: bytes) -> tuple[bytes, bytes]:
+    """Return ``data`` and its checksum."""
+    return data, checksum(data).to_bytes(4, "little")
+
+
+def write_names(staged: Staged, folder: Path, dim: str, names: Sequence[str]) -> None:
+    """Stage a coordinate of strings."""
+    folder.mkdir(parents=True, exist_ok=True)
+    staged.write(folder / "c.0", _string_parts(names))
+    codecs = [{"name": "vlen-utf8", "configuration": {}}, _CRC]
+    staged.write(
+        folder / "zarr.json",
+        [_array_metadata((len(names),), (dim,), "string", (len(names),), "", codecs)],
+    )
+
+
+def _string_parts(names: Sequence[str]) -> Iterable[bytes]:
+    parts = [len(names).to_bytes(4, "little")]
+    for name in names:
+        encoded = name.encode("utf-8", "replace")
+        parts += [len(encoded).to_bytes(4, "little"), encoded]
+    return _checked(b"".join(parts))
+
+
+def _sharding(chunk: Sequence[int]) -> dict[str, Any]:
+    configuration = {
+        "chunk_shape": list(chunk),
+        "codecs": [_LITTLE, _CRC],
+        "index_codecs": [_LITTLE, _CRC],
+        "index_location": "end",
+    }
+    return {"name": "sharding_indexed", "configuration": configuration}
+
+
+def _array_metadata(
+    shape: Sequence[int],
+    dims: Sequence[str],
+    data_type: str,
+    chunk: Sequence[int],
+    fill: str | int,
+    codecs: Sequence[dict[str, Any]],
+) -> bytes:
+    content = {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": list(shape),
+        "data_type": data_type,
+        "dimension_names": list(dims),
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(chunk)}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "."}},
+        "fill_value": fill,
+        "codecs": list(codecs),
+        "attributes": {},
+        "storage_transformers": [],
+    }
+    return json.dumps(content, indent=1).encode()

@@ -1,0 +1,218 @@
+"""Word vectors from elsewhere: a word2vec or GloVe file, gensim's KeyedVectors, or a run's posterior mean."""
+
+import lzma
+import os
+import zlib
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from bayesvec.storage.reader import Draws
+
+Float32 = npt.NDArray[np.float32]
+
+_PICKLE = b"\x80"  # how a pickle begins, and no text does
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Words with a vector each.
+
+    Attributes
+    ----------
+    words : tuple of str
+        The words, all different.
+    values : ndarray of float32, (word, K)
+        Their vectors, all finite.
+    source : str
+        Where they are from.
+    """
+
+    words: tuple[str, ...]
+    values: Float32
+    source: str = "vectors"
+
+    def __post_init__(self) -> None:
+        values = np.ascontiguousarray(self.values, dtype=np.float32)
+        if values.ndim != 2 or len(values) != len(self.words) or not values.size:
+            raise InputError(
+                f"{self.source}: {len(self.words)} words with values of shape {values.shape}; "
+                "there must be a vector for each word, and at least one"
+            )
+        if len(set(self.words)) != len(self.words):
+            raise InputError(f"{self.source}: a word stands more than once; each word has one vector")
+        bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+        if len(bad):
+            word = self.words[bad[0]]
+            raise InputError(f"{self.source}: the vector of {word!r} is not finite; every number must be")
+        values.flags.writeable = False
+        object.__setattr__(self, "words", tuple(self.words))
+        object.__setattr__(self, "values", values)
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return int(self.values.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} vectors in {self.dim} dimensions from {self.source}>"
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {word: row for row, word in enumerate(self.words)}
+
+    def rows(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Return the row of each of ``words``, -1 for a word that has no vector here."""
+        return np.array([self._rows.get(word, -1) for word in words], dtype=np.int64)
+
+
+def read_vectors(source: Any, *, words: Collection[str] | None = None) -> Vectors:
+    """Read word vectors, whatever holds them.
+
+    Parameters
+    ----------
+    source : path, Posterior, KeyedVectors, Word2Vec or Vectors
+        A file of word2vec (text or binary), fastText (``.vec``) or GloVe (text without a first line of sizes),
+        also compressed (``.gz .bz2 .xz .zst``); what gensim's ``save`` wrote (a pickle: open only your own);
+        the folder of a run or a posterior, of which the means of the word vectors are taken.
+    words : collection of str, optional
+        Keep these words only; what a large file has beside them takes no memory.
+
+    Returns
+    -------
+    Vectors
+        Of a word that stands in a file twice the first vector is taken, as gensim does it. Words that
+        `bayesvec.vectors.spelling` wrote are undone.
+    """
+    found = _read(source, words)
+    if words is None or len(found) == 0:
+        return found
+    wanted = set(words)
+    rows = [row for row, word in enumerate(found.words) if word in wanted]
+    if len(rows) == len(found):
+        return found
+    if not rows:
+        raise none_of_them(found.source, len(wanted))
+    return Vectors(tuple(found.words[row] for row in rows), found.values[rows], found.source)
+
+
+def dim_of(source: Any) -> int | None:
+    """Return the length of the vectors in ``source`` from its beginning alone; None if that does not say."""
+    if not isinstance(source, str | os.PathLike):
+        return _read(source, None).dim
+    path = Path(source)
+    if path.is_dir():
+        from bayesvec.storage.reader import read_manifest
+
+        return int(read_manifest(path)["settings"]["dim"])
+    with _opened(path) as stream:
+        if stream is None:
+            return None
+        from bayesvec.vectors.formats import read_dim
+
+        return read_dim(str(path), stream)
+
+
+def none_of_them(source: str, count: int) -> InputError:
+    """Return the error of vectors of other words than those asked for."""
+    return InputError(f"{source} has none of the {count:,} words asked for; are they spelled alike?")
+
+
+def _read(source: Any, words: Collection[str] | None) -> Vectors:
+    if isinstance(source, Vectors):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return _read_path(Path(source), words)
+    keyed = getattr(source, "wv", source)  # gensim's models hold their vectors there
+    if hasattr(keyed, "index_to_key") and hasattr(keyed, "vectors"):
+        return _from_gensim(keyed, type(source).__name__)
+    if hasattr(source, "draws") and hasattr(source, "mean_vectors"):
+        return posterior_mean(source.draws)
+    raise OptionError(
+        f"vectors are {type(source).__name__}; give a file of word2vec or GloVe, gensim's KeyedVectors, "
+        "a run or a Posterior"
+    )
+
+
+def _from_gensim(keyed: Any, source: str) -> Vectors:
+    if not len(keyed.index_to_key):
+        raise InputError(f"{source} has no words; train it first")
+    return Vectors(tuple(map(str, keyed.index_to_key)), keyed.vectors[: len(keyed.index_to_key)], source)
+
+
+def posterior_mean(draws: "Draws", side: str = "rho") -> Vectors:
+    """Return the posterior means of the words' vectors (or with ``alpha`` of the contexts')."""
+    if draws.manifest["settings"].get("identify") == "none" and draws.num_chains * draws.num_draws > 1:
+        raise OptionError(
+            f"{draws.path} holds raw draws (identify='none'), each turned its own way, so their mean means "
+            "nothing; take one draw, or fit with identify='procrustes'"
+        )
+    names = draws.words if side == "rho" else draws.contexts
+    return Vectors(tuple(names), draws.mean(side).astype(np.float32), str(draws.path))
+
+
+def _read_path(path: Path, words: Collection[str] | None) -> Vectors:
+    if path.is_dir():
+        from bayesvec.posterior.posterior import open_posterior
+
+        return posterior_mean(open_posterior(path).draws)
+    with _opened(path) as stream:
+        if stream is None:
+            return _read_pickle(path)
+        from bayesvec.vectors.formats import read_file
+
+        found, values = read_file(str(path), stream, words)
+    if not found:
+        raise none_of_them(str(path), len(words or ()))
+    return Vectors(tuple(found), values, str(path))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes] | None]:
+    """Open a file, decompressed; None if it is a pickle."""
+    from bayesvec.text.sources import decompressed
+
+    try:
+        with path.open("rb") as handle:
+            pickled = handle.peek(1)[:1] == _PICKLE
+            yield None if pickled else decompressed(handle, path.suffix.lower())
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be read: {reason}; name a file of vectors", file=str(path)) from None
+
+
+def _read_pickle(path: Path) -> Vectors:
+    try:
+        from gensim.models import KeyedVectors
+    except ImportError:
+        raise OptionError(
+            f"{path} is a pickle, which takes gensim to read; install it (pip install gensim), or write the "
+            "vectors with save_word2vec_format where it is"
+        ) from None
+    try:
+        loaded = KeyedVectors.load(str(path))
+    except Exception as error:
+        raise InputError(
+            f"{path} is a pickle that gensim cannot load ({error}); give what its save() wrote, or a file of "
+            "word2vec or GloVe",
+            file=str(path),
+        ) from None
+    keyed = getattr(loaded, "wv", loaded)
+    if not hasattr(keyed, "index_to_key"):
+        kind = type(loaded).__name__
+        raise InputError(
+            f"{path} holds a {kind}; it must hold gensim's KeyedVectors or Word2Vec", file=str(path)
+        )
+    return _from_gensim(keyed, str(path))

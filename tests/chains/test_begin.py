@@ -1,0 +1,103 @@
+"""What chains begin with, and runs of the Gibbs sampler from there."""
+
+import os
+
+import numpy as np
+import pytest
+
+from bayesvec import fitting as run
+from bayesvec._atomic import read_arrays
+from bayesvec.chains import begin as begin_module
+from bayesvec.chains.begin import JITTER, jittered
+from bayesvec.errors import OptionError
+from bayesvec.storage.reader import open_draws
+from run_tools import draw_bytes, small_counts
+
+
+@pytest.fixture(autouse=True)
+def _quick_disk(monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # slow, and tested elsewhere
+
+
+def gibbs(out, counts=None, **settings):
+    given = {"draws": 12, "warmup": 6, "progress": False, "prior_precision": 0.5, **settings}
+    return run.fit(counts or small_counts(), 2, out=out, **given)
+
+
+def test_starts_scatter_around_the_map():
+    generator = np.random.default_rng(0)
+    begin = {"rho": generator.standard_normal((400, 5)), "alpha": 3.0 * generator.standard_normal((300, 5))}
+    first, second = (jittered(begin, 1, chain) for chain in range(2))
+    for side, size in (("rho", 1.0), ("alpha", 3.0)):
+        noise = [start[side] - begin[side] for start in (first, second)]
+        for each in noise:
+            count = each.size
+            assert abs(each.std() / (JITTER * size) - 1.0) < 4.0 / np.sqrt(2 * count) + 4.0 / np.sqrt(count)
+        assert abs(np.corrcoef(noise[0].ravel(), noise[1].ravel())[0, 1]) < 4.0 / np.sqrt(noise[0].size)
+    np.testing.assert_array_equal(jittered(begin, 1, 0)["rho"], first["rho"])
+
+
+def test_begins_at_the_map_of_the_model(tmp_path):
+    from bayesvec.model.map import find_map
+    from bayesvec.priors import spherical
+
+    gibbs(tmp_path / "run")
+    begin = read_arrays(tmp_path / "run" / "state" / "begin.arrays")
+    found = find_map(small_counts(), spherical(0.5), 2, seed=1, max_iterations=100)
+    np.testing.assert_allclose(begin["rho"], found.rho, atol=1e-10)
+
+
+def test_zero_map_begins_at_random(tmp_path):
+    gibbs(tmp_path / "run", prior_precision=1e4)
+    assert read_arrays(tmp_path / "run" / "state" / "begin.arrays") == {}
+    assert open_draws(tmp_path / "run").finished
+
+
+def test_zero_map_has_no_anchors(tmp_path):
+    with pytest.raises(OptionError, match="use identify='procrustes'"):
+        gibbs(tmp_path / "run", prior_precision=1e4, identify="fixed")
+    assert not list(tmp_path.iterdir())  # the name is free for another try
+
+
+@pytest.mark.parametrize("settings", [{}, {"identify": "fixed"}, {"identify": "none", "init": "random"}])
+def test_same_draws_on_any_number_of_threads(tmp_path, settings):
+    gibbs(tmp_path / "one", threads=1, **settings)
+    for threads in (2, 5):
+        gibbs(tmp_path / f"{threads}", threads=threads, **settings)
+        assert draw_bytes(tmp_path / "one") == draw_bytes(tmp_path / f"{threads}")
+
+
+@pytest.mark.parametrize("settings", [{}, {"identify": "fixed", "anchors": "last"}])
+def test_extended_is_the_longer_run(tmp_path, settings):
+    gibbs(tmp_path / "run", draws=5, **settings)
+    run.go_on(tmp_path / "run", wanted={"draws": 12}, progress=False)
+    gibbs(tmp_path / "long", **settings)
+    for name in ("rho", "alpha"):
+        short, long = (open_draws(tmp_path / path).read(name) for path in ("run", "long"))
+        np.testing.assert_array_equal(short, long)
+
+
+@pytest.mark.parametrize(("iterations", "converged"), [(5000, True), (2, False)])
+def test_anchors_away_from_the_map_are_told(tmp_path, monkeypatch, capsys, iterations, converged):
+    monkeypatch.setattr(begin_module, "ANCHOR_ITERATIONS", iterations)
+    gibbs(tmp_path / "run", identify="fixed")
+    kept = read_arrays(tmp_path / "run" / "state" / "begin.arrays")
+    assert bool(kept["map_converged"]) is converged
+    assert (kept["map_scaled_gradient"] <= 1e-4) == converged
+    for told in (
+        capsys.readouterr().err,
+        run.go_on(tmp_path / "run", progress=False) and capsys.readouterr().err,
+    ):
+        assert told.count("\n") == (not converged)
+        assert converged or "anchors are fixed at has not converged (its scaled gradient is" in told
+
+
+def test_anchors_stay(tmp_path):
+    there = gibbs(tmp_path / "run", identify="fixed", anchors="last").draws
+    begin = read_arrays(tmp_path / "run" / "state" / "begin.arrays")
+    np.testing.assert_array_equal(begin["anchor_rows"], [7, 8])
+    alpha = there.read("alpha")
+    np.testing.assert_array_equal(
+        alpha[:, :, 7:], np.broadcast_to(begin["anchor_values"].astype("f4"), (2, 12, 2, 2))
+    )
+    assert np.all(alpha[:, :, :7].std((0, 1)) > 0.0)

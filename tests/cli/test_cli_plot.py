@@ -1,0 +1,179 @@
+import numpy as np
+import pytest
+
+from bayesvec import plots
+from bayesvec.cli.pictures import KINDS
+from bayesvec.posterior.posterior import open_posterior
+from fake_draws import autoregressive, write_run
+from run_tools import fake_fit
+
+WORDS = ("king", "queen", "tax@D", "tax@R", "[red]", "naïve café")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    base = np.random.default_rng(0).normal(size=(6, 3)) + 0.5
+    rho = base + 0.3 * autoregressive(0.1, (2, 100, 6, 3), 1)
+    alpha = base[:4] + 0.3 * autoregressive(0.1, (2, 100, 4, 3), 2)
+    return write_run(tmp_path_factory.mktemp("cli") / "run", rho, alpha, words=WORDS)
+
+
+@pytest.fixture(scope="module")
+def free(tmp_path_factory):
+    rho = autoregressive(0.5, (2, 50, 6, 3), 3)
+    folder = tmp_path_factory.mktemp("cli") / "a free run"
+    return write_run(folder, rho, rho, words=WORDS, settings={"identify": "none"})
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli") / "counted"
+    fake_fit(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def sliced(tmp_path_factory):
+    rho = autoregressive(0.1, (2, 50, 6, 3), 4)
+    names = [f"{word}@{party}" for party in "DR" for word in ("tax", "law", "war")]
+    folder = tmp_path_factory.mktemp("cli") / "parties"
+    return write_run(folder, rho, rho, words=names, groups=["D"] * 3 + ["R"] * 3)
+
+
+@pytest.fixture
+def places(run, free, counted, sliced):
+    """The runs by the names that stand for them below."""
+    return {"RUN": run, "FREE": free, "COUNTED": counted, "SLICED": sliced}
+
+
+@pytest.fixture
+def pictures(monkeypatch):
+    """The axes of each picture that is saved."""
+    seen = []
+    save = plots.save_figure
+    monkeypatch.setattr(plots, "save_figure", lambda ax, path: (seen.append(ax), save(ax, path)))
+    return seen
+
+
+CASES = {
+    "similarity": ("similarity", "RUN", "king", "queen", "tax@D", "[red]", "--with", "FREE"),
+    "density": ("density", "RUN", "cosine(king, queen)", "cosine(king, [red])"),
+    "forest": ("forest", "RUN", "norm(king)", "norm(naïve café)", "--with", "FREE"),
+    "neighbors": ("neighbors", "RUN", "king", "-n", "3", "--level", "0.5"),
+    "projection": ("projection", "RUN", "[red]", "tax@D", "--axis", "king:queen"),
+    "map": ("map", "RUN", "king", "queen", "naïve café", "--title", "A $ map"),
+    "trajectory": ("trajectory", "SLICED", "cosine(tax, law)", "cosine(tax, war)"),
+    "contrast": ("contrast", "SLICED", "cosine(tax, law)", "norm(tax)", "--between", "D,R"),
+    "drift": ("drift", "SLICED", "-n", "2", "--between", "R,D"),
+    "uncertainty": ("uncertainty", "COUNTED", "w1"),
+    "check": ("check", "RUN"),
+    "trace": ("trace", "RUN", "cosine(king, queen)", "norm(king)"),
+    "ess": ("ess", "RUN", "cosine(king, queen)"),
+    "rings": ("rings", "RUN", "king", "--with", "FREE"),
+}
+
+
+def test_every_kind_is_tried():
+    assert CASES.keys() == KINDS.keys()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_picture_of_each_kind(bayesvec, places, pictures, tmp_path, kind):
+    path = tmp_path / "figure.png"
+    name, folder, *rest = (places.get(argument, argument) for argument in CASES[kind])
+    assert bayesvec("plot", folder, name, *rest, "--out", path) == (0, f"written: {path}\n", "")
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert list(tmp_path.iterdir()) == [path]
+    figure = pictures[0].get_figure()
+    assert all(ax.get_xlabel() and ax.get_ylabel() for ax in figure.axes)
+    assert (figure.get_suptitle() == r"A \$ map") == (kind == "map")
+
+
+@pytest.mark.parametrize("ending", ["pdf", "svg", "PNG"])
+def test_the_ending_says_the_format(bayesvec, run, tmp_path, ending):
+    path = tmp_path / f"figure.{ending}"
+    assert bayesvec("plot", run, "similarity", "king", "queen", "--out", path, "--quiet") == (0, "", "")
+    beginning = {"pdf": b"%PDF", "svg": b"<?xml", "PNG": b"\x89PNG"}[ending]
+    assert path.read_bytes().startswith(beginning)
+
+
+def test_what_is_asked_for_is_what_is_drawn(bayesvec, run, free, pictures, tmp_path):
+    path = tmp_path / "x.png"
+    post = open_posterior(run)
+    bayesvec("plot", run, "neighbors", "king", "-n", 3, "--level", 0.5, "--out", path)
+    table = post.neighbors("king", 3, level=0.5)
+    segments = pictures[-1].collections[0].get_segments()
+    np.testing.assert_array_equal([s[0, 0] for s in segments], table["low"])
+    bayesvec("plot", run, "forest", "cosine(king, queen)", "--with", free, "--level", "0.5", "--out", path)
+    for line, folder in zip(pictures[-1].lines, (run, free), strict=True):
+        assert line.get_xdata()[0] == open_posterior(folder).similarity("king", "queen").mean
+    assert [text.get_text() for text in pictures[-1].get_legend().get_texts()] == ["run", "a free run"]
+    bayesvec("plot", run, "projection", "[red]", "tax@D", "--axis", "king:queen, tax@D:tax@R", "--out", path)
+    placed = post.projection(["[red]", "tax@D"], [("king", "queen"), ("tax@D", "tax@R")])
+    assert sorted(pictures[-1].lines[0].get_xdata()) == sorted(each.mean for each in placed)
+
+
+def test_runs_of_one_name_are_named_by_their_paths(bayesvec, run, free, pictures, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "run").symlink_to(free)
+    (tmp_path / "run").symlink_to(run)
+    bayesvec("plot", "run", "forest", "norm(king)", "--with", "other/run", "--out", "x.png")
+    names = [text.get_text() for text in pictures[-1].get_legend().get_texts()]
+    assert names == [f"{tmp_path.name}/run", "other/run"]
+
+
+BAD = [
+    (("histogram", "RUN", "king"), "not a kind of plot; there are similarity, density"),
+    (("similarity", "RUN", "king", "queen", "[red]"), "takes pairs of words; got 3: king queen [red]"),
+    (("similarity", "RUN"), "takes pairs of words; got none"),
+    (("similarity", "RUN", "king", "king"), "two different words"),
+    (("similarity", "RUN", "king", "quen"), "'queen'"),
+    (("similarity", "RUN", "king", "queen", "--level", "90"), "level is 90"),
+    (("similarity", "RUN", "king", "queen", "--with", "RUN"), "a run is given twice"),
+    (("similarity", "RUN", "king", "queen", "--at", "D"), "has no slices"),
+    (("neighbors", "RUN", "king", "queen"), "takes one word; got 2"),
+    (("neighbors", "RUN", "king", "-n", "0"), "n is 0"),
+    (("neighbors", "RUN", "king", "--axis", "a:b"), "--axis goes with plot projection"),
+    (("trace", "RUN", "king"), "'king' is not a quantity"),
+    (("trace", "RUN", "norm(king)", "--with", "FREE"), "--with goes with plot similarity, forest"),
+    (("trace", "RUN", "norm(king)", "--at", "D"), "--at goes with plot similarity, neighbors"),
+    (("contrast", "RUN", "norm(king)"), "needs --between"),
+    (("contrast", "RUN", "norm(king)", "--between", "D"), "give two slices"),
+    (("check", "RUN", "--between", "D,R"), "--between goes with plot contrast and drift"),
+    (("drift", "RUN"), "has 0 slices"),
+    (("projection", "RUN", "king"), "needs --axis"),
+    (("projection", "RUN", "king", "--axis", "queen"), "one-sided"),
+    (("projection", "RUN", "king", "--axis", "queen:quen"), "'quen' is not in the vocabulary"),
+    (("check", "RUN", "king"), "takes no words; got 1"),
+    (("map", "RUN", "king", "queen"), "takes three words or more; got 2"),
+    (("map", "RUN", "king", "queen", "king"), "'king' twice"),
+    (("map", "FREE", "king", "queen", "[red]"), "has identify='none'"),
+    (("rings", "RUN", "king"), "takes two runs"),
+    (("rings", "RUN", "kin", "--with", "FREE"), "'king'"),
+    (("uncertainty", "COUNTED", "w99"), "'w99' is not in the vocabulary"),
+    (("uncertainty", "COUNTED", "-n", "-1"), "n is -1"),
+    (("trajectory", "RUN", "norm(king)"), "has 0 slices"),
+    (("forest", "NOWHERE", "norm(king)"), "is not a run folder"),
+    (("similarity", "RUN", "king", "queen", "--out", "x.gif"), ".png, .pdf or .svg"),
+    (("similarity", "RUN", "king", "queen", "--out", "NOWHERE/x.png"), "cannot write"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD, ids=[" ".join(arguments) for arguments, _ in BAD])
+def test_bad_input_is_one_line_and_status_two(bayesvec, places, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    kind, folder, *rest = (places.get(argument, argument) for argument in arguments)
+    out = () if "--out" in rest else ("--out", "x.png")
+    status, printed, err = bayesvec("plot", folder, kind, *rest, *out)
+    assert (status, printed) == (2, "")
+    assert message in err
+    assert err.startswith("bayesvec: ")
+    assert err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_help_tells_every_kind(bayesvec):
+    status, out, _ = bayesvec("plot", "--help")
+    assert status == 0
+    assert all(f"\n    {kind}" in out for kind in KINDS)

@@ -1,0 +1,114 @@
+import json
+import math
+
+import numpy as np
+import pytest
+from arviz_stats.base import array_stats
+
+from bayesvec.errors import OptionError
+from bayesvec.estimates.estimate import Estimate
+from fake_draws import autoregressive
+
+DRAWS = 0.4 + 0.05 * autoregressive(0.2, (2, 500), seed=1)
+
+
+def test_summaries():
+    e = Estimate(DRAWS, "cosine(a, b)")
+    assert e.mean == pytest.approx(DRAWS.mean(), abs=1e-15)
+    assert e.sd == pytest.approx(DRAWS.std(ddof=1), abs=1e-15)
+    assert e.interval() == pytest.approx(np.quantile(DRAWS, [0.05, 0.95]))
+    assert e.interval(0.5) == pytest.approx(np.quantile(DRAWS, [0.25, 0.75]))
+    assert e.ess == pytest.approx(array_stats.ess(DRAWS))
+    assert e.ess_tail == pytest.approx(array_stats.ess(DRAWS, method="tail", prob=0.05))
+    assert e.rhat == pytest.approx(array_stats.rhat(DRAWS))
+    assert e.mcse == pytest.approx(array_stats.mcse(DRAWS))
+
+
+def test_probability_above_counts_draws():
+    e = Estimate([[1.0, 2.0], [3.0, 4.0]])
+    assert e.probability_above(2.0) == 0.5  # strictly above
+    assert e.probability_above(0.0) == 1.0
+    assert e.probability_above(9.0) == 0.0
+
+
+def test_sentence():
+    e = Estimate([[0.40, 0.42, 0.30, 0.48, 0.41], [0.39, 0.43, 0.36, 0.44, 0.47]], "cosine(immigrant, crime)")
+    low, high = np.quantile(e.draws, [0.05, 0.95])
+    expected = (
+        f"cosine(immigrant, crime) = 0.41, 90% interval {low:.2f} to {high:.2f}, R-hat {e.rhat:.2f}, ESS"
+    )
+    assert str(e).startswith(expected)
+    assert "50% interval" in e.sentence(0.5)
+    assert repr(e) == f"<Estimate {e}>"
+
+
+def test_small_numbers_keep_their_digits():
+    e = Estimate(1e-5 * (1 + 0.1 * autoregressive(0.0, (2, 50), seed=2)), "p")
+    assert "0.000010" in str(e)
+
+
+def test_difference_is_draw_by_draw():
+    other = Estimate(DRAWS - 0.01, "cosine(c, d)", "run")
+    difference = Estimate(DRAWS, "cosine(a, b)", "run") - other
+    np.testing.assert_allclose(difference.draws, 0.01, atol=1e-15)
+    assert difference.label == "cosine(a, b) - cosine(c, d)"
+    assert difference.run == "run"
+    shifted = other - 0.1
+    assert shifted.mean == pytest.approx(other.mean - 0.1)
+    with pytest.raises(TypeError):
+        other - "x"
+
+
+def test_difference_of_runs_is_refused():
+    with pytest.raises(OptionError, match="different runs"):
+        Estimate(DRAWS, "a", "one") - Estimate(DRAWS, "b", "two")
+    with pytest.raises(OptionError, match="different runs"):
+        Estimate(DRAWS, "a", "one") - Estimate(DRAWS[:, :3], "b", "one")
+
+
+def test_constant_and_short_draws():
+    constant = Estimate(np.ones((2, 100)), "one")
+    assert math.isnan(constant.ess)
+    assert math.isnan(constant.rhat)
+    assert str(constant) == "one = 1, 90% interval 1 to 1, R-hat n/a, ESS n/a"
+    single = Estimate([[0.25]], "map")
+    assert math.isnan(single.sd)
+    assert single.to_dict()["sd"] is None
+    assert all(map(math.isnan, single.interval()))  # one point says nothing of how sure it is
+    assert single.to_dict()["low"] is None
+    assert str(single) == "map = 0.25, one point: no interval"
+
+
+def test_dictionary_is_json():
+    summary = Estimate(np.ones((2, 10)), "x").to_dict(0.8)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert summary["level"] == 0.8
+    assert summary["ess"] is None
+    assert (summary["chains"], summary["draws"]) == (2, 10)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -1.0, 90.0, math.nan])
+def test_impossible_levels(level):
+    with pytest.raises(OptionError, match="level"):
+        Estimate(DRAWS).interval(level)
+
+
+@pytest.mark.parametrize("draws", [[1.0, 2.0], [[]], [[[1.0]]]])
+def test_draws_of_a_wrong_shape(draws):
+    with pytest.raises(OptionError, match="shape"):
+        Estimate(draws)
+
+
+def test_draws_cannot_be_changed():
+    mine = DRAWS.copy()
+    e = Estimate(mine)
+    mine[0, 0] = 9.0
+    assert e.draws[0, 0] == DRAWS[0, 0]
+    with pytest.raises(ValueError, match="read-only"):
+        e.draws[0, 0] = 1.0
+
+
+def test_stands_where_a_number_is_expected():
+    estimate = Estimate(np.array([[0.25, 0.75]]))
+    assert float(estimate) == 0.5
+    assert f"{float(estimate):.2f}" == "0.50"

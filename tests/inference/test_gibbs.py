@@ -1,0 +1,274 @@
+"""The sampler as a whole: Geweke's joint test, equality over threads, huge rows, anchors, errors."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from bayesvec._parallel import Threads
+from bayesvec.counts.pairs import from_pairs
+from bayesvec.errors import NumericalError, OptionError
+from bayesvec.inference.gibbs import sampler as gibbs
+from bayesvec.kernels import orbit as orbit_kernel
+from bayesvec.kernels.rows import SEGMENT
+from bayesvec.model.density import Model
+from bayesvec.model.identification import Anchors
+from bayesvec.priors import Prior, RowPrior, spherical
+from bayesvec.simulation.pairs import simulate
+from evidence import agrees
+
+ONE = Threads(1)
+
+
+def names(letter, count):
+    return [f"{letter}{i}" for i in range(count)]
+
+
+def small_counts(num_words=4, num_contexts=3, seed=0):
+    """Few cells, unbalanced, one of them empty."""
+    generator = np.random.default_rng(seed)
+    n = generator.integers(1, 9, size=(num_words, num_contexts))
+    n[0, 0] = 0
+    n_pos = generator.binomial(n, 0.3)
+    word, context = np.indices(n.shape).reshape(2, -1)
+    return from_pairs(
+        word,
+        context,
+        n_pos=n_pos.ravel(),
+        n_neg=(n - n_pos).ravel(),
+        words=names("w", num_words),
+        contexts=names("c", num_contexts),
+    )
+
+
+def with_data(problem, counts, n_pos):
+    """The same problem with other positives, given by word."""
+    kappa = (n_pos - 0.5 * problem.by_word.side.n).astype(np.float32)
+    by_word = replace(problem.by_word, side=problem.by_word.side._replace(kappa=kappa))
+    by_context = replace(
+        problem.by_context, side=problem.by_context.side._replace(kappa=kappa[counts.permutation])
+    )
+    return replace(problem, by_word=by_word, by_context=by_context)
+
+
+def geweke(counts, dim, precision, *, anchors=None, options=None, sweeps=25_000, bug=None):
+    """Alternate one sweep with fresh data given the parameters; return statistics with known prior means.
+
+    If the sweep leaves the posterior invariant, the parameters keep their prior distribution (Geweke 2004).
+    """
+    prior = spherical(precision * 1.15 if bug == "lambda" else precision)
+    problem = gibbs.prepare(counts, prior, dim, options=options, anchors=anchors)
+    generator = np.random.default_rng(7)
+    scale = 1 / np.sqrt(precision)
+    state = gibbs.start(
+        problem,
+        seed=5,
+        chain=0,
+        rho=generator.normal(size=(counts.num_words, dim)) * scale,
+        alpha=generator.normal(size=(counts.num_contexts, dim)) * scale,
+    )
+    word = np.repeat(np.arange(counts.num_words), np.diff(counts.by_word.indptr))
+    context = counts.by_word.other
+    free = np.ones(counts.num_contexts, dtype=bool)
+    if anchors is not None:
+        free[anchors.rows] = False
+    rows = []
+    for number in range(sweeps):
+        eta = np.einsum("ik,ik->i", state.rho[word].astype(np.float64), state.alpha[context])
+        n_pos = generator.binomial(problem.by_word.side.n, expit(eta))
+        data = with_data(problem, counts, n_pos + 0.5 if bug == "kappa" else n_pos)
+        state, _ = gibbs.sweep(data, state, seed=5, chain=0, number=number, threads=ONE)
+        rows.append(statistics(state.rho.astype(np.float64), state.alpha[free].astype(np.float64)))
+    return np.array(rows)
+
+
+def statistics(rho, alpha):
+    """Squares and cross products of entries, and of the two sides against each other."""
+    return np.concatenate(
+        [
+            (rho**2).ravel(),
+            (alpha**2).ravel(),
+            (rho[:, 0] * rho[:, 1]),
+            (alpha[:, 0] * alpha[:, 1]),
+            (rho[:-1] * rho[1:]).ravel(),
+            ((rho @ alpha.T) ** 2).ravel(),
+            [np.sum(rho**2) ** 2, np.sum(alpha**2) ** 2, np.sum(rho**2) * np.sum(alpha**2)],
+        ]
+    )
+
+
+def expected_statistics(num_words, num_free, dim, precision):
+    v = 1 / precision
+    sizes = num_words * dim, num_free * dim
+    return np.concatenate(
+        [
+            np.full(sizes[0], v),
+            np.full(sizes[1], v),
+            np.zeros(num_words),
+            np.zeros(num_free),
+            np.zeros((num_words - 1) * dim),
+            np.full(num_words * num_free, dim * v * v),
+            [
+                sizes[0] * (sizes[0] + 2) * v * v,
+                sizes[1] * (sizes[1] + 2) * v * v,
+                sizes[0] * sizes[1] * v * v,
+            ],
+        ]
+    )
+
+
+ANCHORS = Anchors(np.array([0, 2]), np.array([[1.0, -0.4], [0.3, 0.9]]))
+GEWEKE = {
+    "flat prior, orbit": (4, 3, 0.5, None, None),
+    "tight prior, orbit, more contexts": (3, 5, 20.0, None, None),
+    "no orbit": (4, 3, 2.0, None, gibbs.Options(orbit=False)),
+    "two inner steps": (4, 4, 1.0, None, gibbs.Options(inner_steps=2)),
+    "anchors": (4, 4, 1.0, ANCHORS, None),
+    "rows drawn anew": (4, 3, 0.5, None, gibbs.Options(overrelax=0.0)),
+    "rows far beyond their means": (3, 5, 2.0, None, gibbs.Options(overrelax=0.95)),
+}
+
+
+@pytest.mark.parametrize("name", GEWEKE)
+def test_joint_distribution(name):
+    num_words, num_contexts, precision, anchors, options = GEWEKE[name]
+    counts = small_counts(num_words, num_contexts)
+    found = geweke(counts, 2, precision, anchors=anchors, options=options)
+    num_free = num_contexts - (0 if anchors is None else 2)
+    assert agrees(found, expected_statistics(num_words, num_free, 2, precision))
+
+
+@pytest.mark.parametrize("bug", ["lambda", "kappa", "restart", "orbit power", "orbit prior"])
+def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
+    num_words, num_contexts = 3, 5
+    precision = 8.0 if bug == "kappa" else 1.0  # under a flat prior the joint chain would run away
+    options = gibbs.Options(restart=bug == "restart", orbit=bug.startswith("orbit"))
+    draw_change = orbit_kernel.draw_change
+    if bug == "orbit power":  # (C - R) / 2 for (R - C) / 2
+        monkeypatch.setattr(
+            orbit_kernel, "draw_change", lambda r, a, power, key: draw_change(r, a, -power, key)
+        )
+    if bug == "orbit prior":
+        monkeypatch.setattr(
+            orbit_kernel, "draw_change", lambda r, a, power, key: draw_change(1.2 * r, a, power, key)
+        )
+    found = geweke(small_counts(num_words, num_contexts), 2, precision, options=options, bug=bug)
+    assert not agrees(found, expected_statistics(num_words, num_contexts, 2, precision))
+
+
+def run(problem, threads, sweeps=3, chain=0):
+    with Threads(threads) as pool:
+        state = gibbs.start(problem, seed=11, chain=chain)
+        for number in range(sweeps):
+            state, info = gibbs.sweep(problem, state, seed=11, chain=chain, number=number, threads=pool)
+    return state, info
+
+
+@pytest.mark.usefixtures("_many_chunks")
+@pytest.mark.parametrize("dim", [3, 24])
+def test_the_same_on_any_number_of_threads(dim):
+    counts, _ = simulate(vocab=150, dim=4, pairs=20_000, zipf=True, seed=1)
+    problem = gibbs.prepare(counts, spherical(1.0), dim)
+    (first, info), *others = (run(problem, threads) for threads in (1, 2, 3))
+    for state, other_info in others:
+        np.testing.assert_array_equal(first.rho, state.rho)
+        np.testing.assert_array_equal(first.alpha, state.alpha)
+        assert info == other_info
+    other_chain, _ = run(problem, 1, chain=1)
+    assert not np.array_equal(first.rho, other_chain.rho)
+
+
+def huge_counts(num_contexts=2 * SEGMENT + 100):
+    generator = np.random.default_rng(2)
+    word = np.repeat([0, 1], num_contexts)
+    context = np.tile(np.arange(num_contexts), 2)
+    n_pos, n_neg = generator.integers(0, 5, size=(2, 2 * num_contexts))
+    return from_pairs(
+        word, context, n_pos=n_pos, n_neg=n_neg + 1, words=names("w", 2), contexts=names("c", num_contexts)
+    )
+
+
+def test_huge_rows_are_shared_between_threads_and_come_out_the_same():
+    counts = huge_counts()
+    problem = gibbs.prepare(counts, spherical(1.0), 3)
+    assert problem.by_word.huge.tolist() == [0, 1]
+    one, two = run(problem, 1)[0], run(problem, 2)[0]
+    np.testing.assert_array_equal(one.rho, two.rho)
+    np.testing.assert_array_equal(one.alpha, two.alpha)
+
+
+def test_a_huge_row_has_the_conditional_of_its_logistic_regression():
+    counts = huge_counts()
+    problem = gibbs.prepare(counts, spherical(1.0), 2, options=gibbs.Options(orbit=False))
+    start = gibbs.start(problem, seed=3, chain=0)
+    alpha = start.alpha.astype(np.float64)
+    draws = []
+    state = start
+    for number in range(1000):  # given the same contexts each time, the word rows walk over their conditional
+        state, _ = gibbs.sweep(
+            problem, gibbs.State(state.rho, start.alpha), seed=3, chain=0, number=number, threads=ONE
+        )
+        draws.append(state.rho[0])
+    draws = np.array(draws)[50:]
+    n_pos, n_neg = (side[: counts.num_contexts] for side in counts.by_word[2:])
+    mode = np.zeros(2)
+    for _ in range(50):  # with 16,000 pairs the conditional is normal around its mode
+        s = expit(alpha @ mode)
+        weight = (n_pos + n_neg) * s * (1 - s)
+        hessian = np.eye(2) + (alpha.T * weight) @ alpha
+        mode = mode + np.linalg.solve(hessian, alpha.T @ (n_pos - (n_pos + n_neg) * s) - mode)
+    standard = (draws - mode) @ np.linalg.cholesky(hessian)
+    assert agrees(np.hstack([standard, standard**2]), [0.0, 0.0, 1.0, 1.0])
+    assert not agrees(np.hstack([1.3 * standard, (1.3 * standard) ** 2]), [0.0, 0.0, 1.0, 1.0])
+
+
+def test_log_posterior_is_that_of_the_model():
+    counts, _ = simulate(vocab=30, dim=3, pairs=3000, seed=4)
+    prior = Prior(RowPrior(2.0, 0.1), RowPrior(np.full((30, 1), 3.0)))
+    problem = gibbs.prepare(counts, prior, 5)
+    state, info = run(problem, 2)
+    expected = Model(counts, prior).log_posterior(state.rho, state.alpha)
+    np.testing.assert_allclose(info.log_posterior, expected, rtol=1e-6)
+
+
+def test_orbit_is_off_where_the_symmetry_is_broken():
+    counts = small_counts()
+    assert gibbs.prepare(counts, spherical(1.0), 2).orbit
+    assert not gibbs.prepare(counts, spherical(1.0), 2, anchors=ANCHORS).orbit
+    assert not gibbs.prepare(counts, spherical(1.0), 2, options=gibbs.Options(restart=True)).orbit
+    assert not gibbs.prepare(counts, Prior(RowPrior(1.0, 0.5), RowPrior(1.0)), 2).orbit
+    assert not gibbs.prepare(counts, Prior(RowPrior(np.array([[1.0, 2.0]])), RowPrior(1.0)), 2).orbit
+
+
+def test_anchors_stay():
+    problem = gibbs.prepare(small_counts(), spherical(1.0), 2, anchors=ANCHORS)
+    state, _ = run(problem, 1)
+    np.testing.assert_array_equal(state.alpha[ANCHORS.rows], ANCHORS.values.astype(np.float32))
+    assert not np.allclose(state.alpha[1], gibbs.start(problem, seed=11, chain=0).alpha[1])
+
+
+def test_a_broken_row_is_named():
+    problem = gibbs.prepare(small_counts(), spherical(1.0), 2)
+    state = gibbs.start(problem, seed=0, chain=0)
+    state.rho[2, 1] = np.nan
+    with pytest.raises(NumericalError, match="'w2'") as raised:
+        gibbs.sweep(problem, state, seed=0, chain=0, number=0, threads=ONE)
+    assert raised.value.word == "w2"
+
+
+@pytest.mark.parametrize("steps", [0, 1025])
+def test_options_are_checked(steps):
+    with pytest.raises(OptionError, match=f"inner_steps is {steps}; it must be from 1 to 1024"):
+        gibbs.Options(inner_steps=steps)
+
+
+@pytest.mark.parametrize("beyond", [-0.1, 1.0, float("nan")])
+def test_a_row_cannot_be_as_far_beyond_its_mean_as_it_was(beyond):
+    with pytest.raises(OptionError, match=r"overrelax is .*; it must be at least 0 and below 1"):
+        gibbs.Options(overrelax=beyond)
+
+
+def test_rows_that_are_restarted_are_drawn_anew():
+    assert gibbs.Options(overrelax=0.5).beyond == 0.5
+    assert gibbs.Options(overrelax=0.5, restart=True).beyond == 0.0

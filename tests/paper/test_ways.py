@@ -1,0 +1,196 @@
+"""Ways to a posterior, and what experiments measure of their draws."""
+
+import time
+
+import numpy as np
+import pytest
+
+import bayesvec as bv
+from bayesvec.chains.memory import draw_alone
+from bayesvec.counts.documents import split_documents
+from bayesvec.errors import AnchorError, OptionError
+from bayesvec.inference.gibbs import sampler as gibbs
+from bayesvec.model.identification import choose_anchors
+from bayesvec.model.map import find_map
+from bayesvec.paper.measures import against_truth, effective
+from bayesvec.paper.sampling import Drawn, _Clock, draw
+from bayesvec.paper.variants import WAYS
+from bayesvec.paper.workspace import Bench
+from bayesvec.priors import spherical
+
+VOCAB, DIM = 12, 2
+
+
+@pytest.fixture(scope="module")
+def world():
+    return bv.simulate(VOCAB, DIM, pairs=20_000, seed=3)
+
+
+@pytest.fixture
+def bench(tmp_path):
+    return Bench(2, tmp_path)
+
+
+def drawn_by(name, world, bench, **settings):
+    given = {"draws": 20, "warmup": 5, "chains": 2, "threads": 2, **settings}
+    return draw(name, world[0], DIM, prior_precision=float(DIM), bench=bench, **given)
+
+
+def test_a_chain_is_that_of_a_run(world, bench):
+    found = drawn_by("gibbs", world, bench)
+    rho, alpha = draw_alone(
+        gibbs, world[0], spherical(float(DIM)), DIM, options=gibbs.Options(), draws=20, warmup=5, seed=1
+    )
+    assert np.array_equal(found.rho[0], rho)
+    assert np.array_equal(found.alpha[0], alpha)
+    assert not np.array_equal(found.rho[1], rho)
+    one_thread = drawn_by("gibbs", world, bench, threads=1)
+    assert np.array_equal(found.rho, one_thread.rho)
+
+
+def test_the_papers_way_keeps_the_last_contexts_at_the_map(world, bench):
+    found = drawn_by("paper", world, bench)
+    mode = find_map(world[0], spherical(float(DIM)), DIM, seed=1)
+    anchors = choose_anchors(mode.alpha, "last")
+    assert list(anchors.rows) == [VOCAB - 2, VOCAB - 1]
+    assert np.allclose(found.alpha[:, :, -2:], anchors.values, rtol=1e-6)
+    assert np.all(np.ptp(found.alpha[:, :, :-2], axis=(0, 1)) > 0)
+    assert not found.rotates
+    assert WAYS["paper"].options == {"restart": True, "inner_steps": 10}
+
+
+def test_the_paper_alone_fixes_a_map_of_zero(bench):
+    few = bv.simulate(VOCAB, DIM, pairs=20, seed=0)
+    with pytest.raises(AnchorError, match="spans only 0 of 2 directions"):
+        drawn_by("gibbs-last", few, bench)
+    assert not np.any(drawn_by("paper", few, bench).alpha[:, :, -2:])
+    settings = {
+        "identify": "fixed",
+        "anchors": "last",
+        "prior_precision": float(DIM),
+        "draws": 3,
+        "warmup": 2,
+    }
+    with pytest.raises(AnchorError, match="spans only 0 of 2 directions"):
+        bv.fit(few[0], DIM, **settings, progress=False)
+    run = bv.fit(few[0], DIM, options={"restart": True}, **settings, progress=False)
+    assert not np.any(run.draws.read("alpha")[:, :, -2:])
+
+
+@pytest.mark.parametrize("name", ["mfvi", "mfvi-stan", "blockvi", "laplace", "map"])
+def test_other_ways_give_draws_of_their_shape(world, bench, name):
+    found = drawn_by(name, world, bench)
+    assert found.rho.shape == ((1, 1) if name == "map" else (2, 20)) + (VOCAB, DIM)
+    assert not found.rotates
+    assert np.isfinite(found.rho).all()
+    assert against_truth(found, world[1])["rmse_plugin"] < 0.2
+
+
+def test_nuts_is_timed_after_warm_up(world, bench):
+    pytest.importorskip("nutpie", reason="nutpie is not installed (the extra 'nuts')", exc_type=ImportError)
+    began = time.perf_counter()
+    found = drawn_by("nuts", world, bench, draws=300, warmup=100)
+    whole = time.perf_counter() - began
+    assert found.rho.shape == (2, 300, VOCAB, DIM)
+    assert 0 < found.warmup_seconds < whole
+    # not a number where the machine was faster than the reports: never a time that was not measured
+    assert np.isnan(found.seconds) or 0 < found.seconds < whole - found.warmup_seconds + 1e-3
+    assert found.told["gradients_per_draw"] > 0
+
+
+def test_draws_made_before_the_report_are_not_counted_as_free(bench):
+    """100 draws of warm-up and 400 after it at ten a second, told of every four seconds."""
+    now = [0.0]
+    clock = _Clock(100, bench, now=lambda: now[0])
+    for second in range(0, 52, 4):
+        now[0] = float(second)
+        clock(f"NUTS: {min(10 * second, 500)} of 500 draws")
+    now[0] = 50.0
+    middle, seconds = clock.split(400)
+    assert seconds == pytest.approx(40.0)
+    assert middle == pytest.approx(10.0)
+    one_by_one = _Clock(100, bench, together=False, now=lambda: 50.0)
+    one_by_one("NUTS: 100 of 500 draws")
+    assert np.isnan(one_by_one.split(400)[1])
+    late = _Clock(100, bench, now=lambda: 50.0)
+    late("NUTS: 500 of 500 draws")
+    assert np.isnan(late.split(400)[1])
+
+
+def test_turning_changes_no_product_and_makes_means(world, bench):
+    found = drawn_by("gibbs", world, bench)
+    rho, alpha = found.turned()
+    raw = np.einsum("cdik,cdjk->cdij", found.rho, found.alpha)
+    assert np.allclose(np.einsum("cdik,cdjk->cdij", rho, alpha), raw, atol=1e-4)
+    length = np.linalg.norm(found.rho, axis=-1).mean(axis=(0, 1))
+    assert np.median(np.linalg.norm(found.mean()[0], axis=-1) / length) > 0.8
+    assert np.median(np.linalg.norm(found.rho.mean(axis=(0, 1)), axis=-1) / length) < 0.8
+
+
+def fake_draws(truth, *, shift=0.0, scale=1.0, size=999, seed=0):
+    """Draws around an estimate whose error has the distribution that they claim."""
+    generator = np.random.default_rng(seed)
+    sides = []
+    for side in (truth.rho, truth.alpha):
+        estimate = side + 0.01 * generator.normal(size=side.shape)
+        noise = 0.01 * scale * generator.normal(size=(1, size, *side.shape))
+        sides.append((estimate + shift + noise).astype(np.float32))
+    return Drawn(*sides, rotates=False, warmup_seconds=0.0, seconds=1.0)
+
+
+def test_coverage_is_what_it_should_be_and_a_wrong_one_is_seen():
+    _, truth = bv.simulate(40, 3, pairs=10, seed=0)
+
+    def covered(**how):
+        worlds = [against_truth(fake_draws(truth, seed=seed, **how), truth) for seed in range(10)]
+        return [
+            (np.mean(shares), np.std(shares, ddof=1) / np.sqrt(10))
+            for shares in ([w[f"coverage_{kind}"] for w in worlds] for kind in ("probability", "cosine"))
+        ]
+
+    for mean, error in covered():
+        assert abs(mean - 0.9) < 4 * error
+    for mean, error in covered(scale=0.8):  # intervals a fifth too narrow
+        assert mean - 0.9 < -4 * error
+    for mean, error in covered(scale=1.25):
+        assert mean - 0.9 > 4 * error
+
+
+def test_distance_from_the_truth():
+    _, truth = bv.simulate(30, 3, pairs=10, seed=0)
+    near, far = (against_truth(fake_draws(truth, shift=shift), truth) for shift in (0.0, 0.3))
+    assert near["rmse_plugin"] < 0.01 < far["rmse_plugin"]
+    assert near["rmse_probability"] < 0.01 < far["rmse_probability"]
+
+
+def test_effective_draws_of_independent_and_of_sticky_ones():
+    _, truth = bv.simulate(30, 3, pairs=10, seed=0)
+    independent = fake_draws(truth, size=1000)
+    sticky = Drawn(
+        np.repeat(independent.rho[:, :250], 4, axis=1),
+        np.repeat(independent.alpha[:, :250], 4, axis=1),
+        False,
+        0,
+        1,
+    )
+    for quantity in ("probability", "cosine", "parameter"):
+        assert 850 < effective(independent, 100)[quantity]["median"] < 1150
+        assert 200 < effective(sticky, 100)[quantity]["median"] < 330
+
+
+def test_units_stay_together():
+    generator = np.random.default_rng(0)
+    documents = [" ".join(generator.choice(list("abcdefgh"), 12)) for _ in range(60)]
+    counts = bv.count(documents=documents, progress=False)
+    units = np.arange(60) // 3
+    parts = split_documents(counts, (0.2, 0.5, 0.3), 7, units=units)
+    assert sum(part.num_observations for part in parts) == counts.num_observations
+    seen = [set(units[part.source.numbers].tolist()) for part in parts]
+    assert [len(units_) for units_ in seen] == [4, 10, 6]
+    assert set().union(*seen) == set(range(20))
+    with pytest.raises(OptionError, match="units has 3 entries for 60 documents"):
+        split_documents(counts, units=[1, 2, 3])
+    alone = split_documents(counts, (0.5, 0.5), 7, units=np.arange(60))
+    assert [part.fingerprint for part in alone] == [
+        part.fingerprint for part in split_documents(counts, (0.5, 0.5), 7)
+    ]

@@ -1,0 +1,110 @@
+"""Draws held in memory, with the attributes of `storage.reader.Draws`: known answers without a run folder."""
+
+from pathlib import Path
+
+import numpy as np
+
+
+class FakeDraws:
+    def __init__(
+        self, rho, alpha=None, *, words=None, contexts=None, path="run", shard_draws=3, settings=None
+    ):
+        self.rho = np.asarray(rho, dtype=np.float32)
+        self.num_chains, self.num_draws, num_words, self.dim = self.rho.shape
+        self.alpha = None if alpha is None else np.asarray(alpha, dtype=np.float32)
+        self.words = tuple(words or (f"w{i}" for i in range(num_words)))
+        num_contexts = num_words if alpha is None else self.alpha.shape[2]
+        self.contexts = tuple(contexts or (f"c{i}" for i in range(num_contexts)))
+        self.path = Path(path)
+        self.shard_draws = shard_draws
+        self.finished = True
+        self.scale_names = ()
+        arrays = {"rho": {}} if alpha is None else {"rho": {}, "alpha": {}}
+        self.manifest = {
+            "settings": {
+                "draws": self.num_draws,
+                "method": "gibbs",
+                "identify": "procrustes",
+                **(settings or {}),
+            },
+            "arrays": arrays,
+        }
+        self.log_posterior = self.rho.astype(float).sum(axis=(2, 3))
+        self.reads = []
+
+    def _array(self, name):
+        array = getattr(self, name)
+        if array is None:
+            from bayesvec.errors import RunError
+
+            raise RunError(f"{self.path} keeps no draws of {name}: it was made with store='rho'")
+        return array
+
+    def read(self, name, rows=None, draws=None):
+        self.reads.append((name, None if rows is None else list(rows), draws))
+        part = self._array(name)[:, slice(None) if draws is None else draws]
+        return (part if rows is None else part[:, :, np.asarray(rows)]).copy()
+
+    def blocks(self, name, rows=None):
+        for chain in range(self.num_chains):
+            for first in range(0, self.num_draws, self.shard_draws):
+                block = self._array(name)[chain, first : first + self.shard_draws]
+                yield chain, first, (block if rows is None else block[:, rows])
+
+    def stats(self, name):
+        assert name == "log_posterior"
+        return self.log_posterior
+
+    def mean(self, name):
+        return self._array(name).astype(np.float64).mean(axis=(0, 1))
+
+
+def autoregressive(phi, shape, seed):
+    """Stationary AR(1) draws (chain, draw, ...) with variance 1."""
+    generator = np.random.default_rng(seed)
+    noise = generator.normal(size=shape) * np.sqrt(1 - phi**2)
+    noise[:, 0] /= np.sqrt(1 - phi**2)
+    for t in range(1, shape[1]):
+        noise[:, t] += phi * noise[:, t - 1]
+    return noise
+
+
+def write_run(
+    folder, rho, alpha, *, words=None, contexts=None, groups=None, store="both", wanted=None, settings=None
+):
+    """Write draws (chain, draw, row, K) as a run folder, and return its path."""
+    from bayesvec.storage import writer as recorder
+
+    num_chains, num_draws, num_words, dim = np.shape(rho)
+    num_contexts = np.shape(alpha)[2]
+    folder = Path(folder)
+    folder.mkdir(parents=True)
+    sides = {"rho": num_words, "alpha": num_contexts}
+    sides = {name: sides[name] for name in {"both": ("rho", "alpha"), "rho": ("rho",), "summary": ()}[store]}
+    arrays = recorder.plan_arrays(folder, sides=sides, dim=dim, stats=["log_posterior", "seconds"], pairs=1)
+    wanted = wanted or num_draws
+    chosen = {"chains": num_chains, "draws": wanted, "dim": dim, "store": store, "method": "gibbs"}
+    chosen |= {"identify": "procrustes"} | (settings or {})
+    manifest = {
+        "format": "bayesvec run",
+        "format_version": 1,
+        "versions": {"bayesvec": "0"},
+        "settings": chosen,
+        "monitored": [[0, 1]],
+        "arrays": recorder.described(arrays),
+    }
+    names = {
+        "words": list(words or (f"w{i}" for i in range(num_words))),
+        "contexts": list(contexts or (f"c{i}" for i in range(num_contexts))),
+        "groups": groups,
+    }
+    recorder.create(folder, manifest, names)
+    for chain in range(num_chains):
+        record = recorder.ChainRecorder(folder, chain, manifest)
+        for draw in range(num_draws):
+            one, other = np.asarray(rho[chain][draw]), np.asarray(alpha[chain][draw])
+            cosine = one[0] @ one[1] / np.sqrt((one[0] @ one[0]) * (one[1] @ one[1]))
+            values = {"rho": one, "alpha": other, "lp": float(one.sum()), "seconds": 0.1, "cosine": [cosine]}
+            record.append(values)
+        record.commit(num_draws, {})
+    return folder
