@@ -14,14 +14,14 @@ from typing import Any
 
 import google_crc32c
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Array, UInt8
 from bayesvec.errors import RunError
 
 PARTIAL = ".partial"  # the ending of files that are not yet what their name says
 
 
-def checksum(data: bytes | npt.NDArray[np.uint8], before: int = 0) -> int:
+def checksum(data: bytes | UInt8, before: int = 0) -> int:
     """Return the CRC-32C of ``data``, going on from that of what came ``before``."""
     return int(google_crc32c.extend(before, data))
 
@@ -131,7 +131,7 @@ def _canonical(content: Any) -> bytes:
     return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
 
 
-def array_parts(arrays: Mapping[str, npt.NDArray[Any]]) -> Iterator[bytes]:
+def array_parts(arrays: Mapping[str, Array]) -> Iterator[bytes]:
     """Yield the parts of a file of named arrays: a JSON line, the arrays' bytes, a checksum of all."""
     flat = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     described = {name: [array.dtype.str, list(array.shape)] for name, array in flat.items()}
@@ -144,14 +144,14 @@ def array_parts(arrays: Mapping[str, npt.NDArray[Any]]) -> Iterator[bytes]:
     yield total.to_bytes(4, "little")
 
 
-def _pieces(array: npt.NDArray[Any], size: int = 1 << 20) -> Iterator[bytes]:
+def _pieces(array: Array, size: int = 1 << 20) -> Iterator[bytes]:
     """Yield the bytes of ``array`` a little at a time, so that no second copy of it is held."""
     flat = array.reshape(-1).view(np.uint8)
     for start in range(0, len(flat), size):
         yield flat[start : start + size].tobytes()
 
 
-def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
+def read_arrays(path: Path) -> dict[str, Array]:
     """Read what `array_parts` described; raise a `RunError` that names the file if it is damaged."""
     damaged = RunError(f"{path} is damaged: its checksum is wrong", path=str(path))
     content = path.read_bytes()

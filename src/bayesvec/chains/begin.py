@@ -7,10 +7,10 @@ from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesvec import _atomic as files
 from bayesvec._progress import progress
+from bayesvec._types import Array
 from bayesvec.chains.display import tell
 from bayesvec.chains.start import begin_at, is_given
 from bayesvec.counts.pairs import PairCounts
@@ -28,13 +28,13 @@ JITTER = 0.5  # spread of the starts around the MAP, in units of its entries' ro
 
 def find_begin(
     run: Run, counts: PairCounts, prior: Prior, *, threads: int, show: bool = False
-) -> dict[str, npt.NDArray[Any]]:
+) -> dict[str, Array]:
     """Return the MAP and the anchors that the chains begin with, found once and kept."""
     settings = run.settings
     path = run.state_file("begin")
     if path.exists():
         return _warned(files.read_arrays(path))
-    arrays: dict[str, npt.NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     fixed = settings.identify == "fixed"
     if (settings.init == "map" and settings.sweeping) or fixed:
         from bayesvec.model.map import find_map
@@ -73,7 +73,7 @@ def must_span(options: Mapping[str, Any]) -> bool:
     return not options.get("restart", False)
 
 
-def _warned(begin: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+def _warned(begin: dict[str, Array]) -> dict[str, Array]:
     """Say it if the anchors are not where the MAP is: the draws then depend on where the search stopped."""
     if not begin.get("map_converged", True):
         far = float(begin["map_scaled_gradient"])
@@ -94,14 +94,14 @@ def find_approximation(
     anchors: Anchors | None,
     threads: int,
     show: bool = False,
-) -> dict[str, npt.NDArray[Any]]:
+) -> dict[str, Array]:
     """Return what a method that does not sweep has found about the posterior, found once and kept."""
     path = run.state_file("approximation")
     settings = run.settings
     if path.exists():
         return files.read_arrays(path)
     with progress(settings.method, None, enabled=show) as advance:
-        arrays: dict[str, npt.NDArray[Any]] = module.approximate(
+        arrays: dict[str, Array] = module.approximate(
             counts,
             prior,
             settings.dim,
@@ -119,7 +119,7 @@ def find_approximation(
     return arrays
 
 
-def jittered(begin: Mapping[str, npt.NDArray[Any]], seed: int, chain: int) -> dict[str, npt.NDArray[Any]]:
+def jittered(begin: Mapping[str, Array], seed: int, chain: int) -> dict[str, Array]:
     """Return the MAP with the chain's own noise: chains that agree later on have forgotten their start."""
     key = rng.make_key(seed, rng.START, chain=chain, sweep=rng.Start.JITTER)
     result = {}

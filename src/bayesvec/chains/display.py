@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from numba.core import event
 
+from bayesvec._types import Array, Float32
 from bayesvec.estimates.convergence import FEWEST_DRAWS, ess_bulk, rhat
 from bayesvec.storage.reader import open_draws
 from bayesvec.storage.settings import Settings
@@ -38,9 +38,7 @@ class ChainProgress:
         self.log_posterior = math.nan
         self.done = False
         self._settings = settings
-        self._cosines: npt.NDArray[np.float32] = np.empty(
-            (0, 0), np.float32
-        )  # (draw, pair), with room to grow
+        self._cosines: Float32 = np.empty((0, 0), np.float32)  # (draw, pair), with room to grow
         self.draws = 0
         self._first: int | None = None  # the sweep at which the clock begins
         self._began = self._latest = time.monotonic()
@@ -63,7 +61,7 @@ class ChainProgress:
         if self._first is None:  # the first sweep here may have waited for the compiler
             self._first, self._began = sweep, self._latest
 
-    def add(self, cosines: npt.NDArray[Any]) -> None:
+    def add(self, cosines: Array) -> None:
         """Add the cosines of a stored draw."""
         if self.draws == len(self._cosines):
             longer = np.empty((max(64, 2 * self.draws), len(cosines)), np.float32)
@@ -73,7 +71,7 @@ class ChainProgress:
         self.draws += 1  # last: the display reads as many as this says
 
     @property
-    def cosines(self) -> npt.NDArray[np.float32]:
+    def cosines(self) -> Float32:
         """Cosines of the stored draws, (draw, pair)."""
         draws = self.draws  # first: the array is never shorter
         return self._cosines[:draws]

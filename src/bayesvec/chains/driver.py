@@ -7,10 +7,10 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesvec import _atomic as files
 from bayesvec._parallel import Threads
+from bayesvec._types import Array
 from bayesvec.chains.begin import find_approximation, find_begin, jittered, load_prior
 from bayesvec.chains.display import ChainProgress
 from bayesvec.counts.pairs import PairCounts
@@ -168,5 +168,5 @@ class _Pace:
         self._interval = max(COMMIT_SECONDS, COMMIT_SHARE * (self._last - began))
 
 
-def _arrays(state: Any) -> dict[str, npt.NDArray[Any]]:
+def _arrays(state: Any) -> dict[str, Array]:
     return {name: np.asarray(value) for name, value in state._asdict().items()}

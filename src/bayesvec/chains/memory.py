@@ -6,9 +6,9 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesvec._parallel import Threads
+from bayesvec._types import Array, Float32
 from bayesvec.chains.begin import ANCHOR_ITERATIONS, START_ITERATIONS, jittered, must_span
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.inference.state import State
@@ -17,8 +17,6 @@ from bayesvec.model.map import find_map
 from bayesvec.priors import Prior
 from bayesvec.storage.outcome import SWEEPS, kind_of
 
-Float32 = npt.NDArray[np.float32]
-
 
 @dataclass(frozen=True, eq=False)
 class Alone:
@@ -26,9 +24,9 @@ class Alone:
 
     module: ModuleType
     problem: Any
-    begin: Mapping[str, npt.NDArray[Any]]  # the MAP that chains begin near; empty if at random
+    begin: Mapping[str, Array]  # the MAP that chains begin near; empty if at random
     seed: int
-    approximation: Mapping[str, npt.NDArray[Any]] | None  # what a method that does not sweep has found
+    approximation: Mapping[str, Array] | None  # what a method that does not sweep has found
 
     def states(self, chain: int, threads: Threads) -> Iterator[State]:
         """Yield the state after each sweep of a chain, without end; warm-up is the caller's to leave out."""
@@ -159,7 +157,7 @@ def _begin(
     spanning: bool,
     seed: int,
     threads: int,
-) -> tuple[Anchors | None, dict[str, npt.NDArray[Any]]]:
+) -> tuple[Anchors | None, dict[str, Array]]:
     """Return the anchors and the MAP that chains begin near, as `begin.find_begin` and `chain.Work` have them."""
     if not sweeping and how is None:
         return None, {}

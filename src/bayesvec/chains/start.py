@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesvec import _atomic as files
 from bayesvec._parallel import Threads
+from bayesvec._types import Array, Float64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import OptionError
 from bayesvec.kernels import rng
@@ -25,8 +25,7 @@ from bayesvec.model.map import measured_scale
 from bayesvec.priors import Prior
 from bayesvec.storage.settings import INITS, Settings
 
-Float64 = npt.NDArray[np.float64]
-Arrays = dict[str, npt.NDArray[Any]]
+Arrays = dict[str, Array]
 
 ITERATIONS = 100  # of the search for the contexts' mode, enough for a start
 _NAMED = re.compile(r"vectors [0-9a-f]{16}")

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Int64
 from bayesvec._validate import fractions_of_one, whole_seed
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.spill import parse_memory
@@ -12,8 +13,6 @@ from bayesvec.counts.windows import count_corpus
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import rng
 from bayesvec.text.corpus import EncodedCorpus
-
-Int64 = npt.NDArray[np.int64]
 
 
 def split_documents(

@@ -11,10 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Int32, Int64
 from bayesvec.errors import InputError
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 
 class Side(NamedTuple):

@@ -5,11 +5,12 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Array
 from bayesvec.errors import InputError, OptionError
 
 SMALLEST = 32_000_000
@@ -62,11 +63,11 @@ class GrowingArray:
         self.dtype = np.dtype(dtype)
         self.size = 0
         self._limit = limit
-        self._parts: list[npt.NDArray[Any]] = []
+        self._parts: list[Array] = []
         self._file: IO[bytes] | None = None
         self.in_file = False
 
-    def append(self, part: npt.NDArray[Any]) -> None:
+    def append(self, part: Array) -> None:
         """Add the entries of ``part`` at the end."""
         part = np.ascontiguousarray(part, dtype=self.dtype)
         self.size += len(part)
@@ -78,7 +79,7 @@ class GrowingArray:
                     self._file.close()
                 raise
 
-    def _append(self, part: npt.NDArray[Any]) -> None:
+    def _append(self, part: Array) -> None:
         if self._file is None and self.size * self.dtype.itemsize > self._limit:
             self._file = _temporary_file()
             self.in_file = True
@@ -90,7 +91,7 @@ class GrowingArray:
         else:
             self._file.write(part.data)
 
-    def finish(self) -> npt.NDArray[Any]:
+    def finish(self) -> Array:
         """Return the whole array (memory-mapped if it is in a file) and let go of the parts."""
         if self._file is not None:
             with _room(), self._file as file:
@@ -106,7 +107,7 @@ class GrowingArray:
         return whole
 
 
-def empty_array(size: int, dtype: npt.DTypeLike, *, in_file: bool) -> npt.NDArray[Any]:
+def empty_array(size: int, dtype: npt.DTypeLike, *, in_file: bool) -> Array:
     """Return an array to be filled, in memory or over a temporary file without a name."""
     if not in_file or size == 0:
         return np.empty(size, dtype=dtype)

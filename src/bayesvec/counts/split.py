@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bayesvec._types import Int32
 from bayesvec._validate import fractions_of_one, whole_seed
-from bayesvec.counts.pairs import Int32, PairCounts, from_sorted
+from bayesvec.counts.pairs import PairCounts, from_sorted
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import rng
 from bayesvec.kernels.compiled import compiled

@@ -10,7 +10,8 @@ from typing import Any, TextIO
 import numpy as np
 
 from bayesvec import __version__
-from bayesvec.counts.pairs import Int64, PairCounts, from_pairs
+from bayesvec._types import Int64
+from bayesvec.counts.pairs import PairCounts, from_pairs
 from bayesvec.errors import InputError, OptionError
 
 ENDINGS = (".tsv", ".csv", ".parquet")

@@ -6,10 +6,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesvec._pipeline import check_threads, in_order
 from bayesvec._progress import progress
+from bayesvec._types import Bool, Float64, Int32, Int64
 from bayesvec._validate import one_of, positive, whole, whole_seed
 from bayesvec.counts.pairs import PairCounts, Side
 from bayesvec.counts.spill import GrowingArray, empty_array, parse_memory
@@ -17,11 +17,6 @@ from bayesvec.errors import InputError
 from bayesvec.kernels import counting as kernels
 from bayesvec.kernels import rng
 from bayesvec.text.corpus import EncodedCorpus
-
-Bool = npt.NDArray[np.bool_]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-Float64 = npt.NDArray[np.float64]
 
 _THINNED_AT_ONCE = 1 << 22
 

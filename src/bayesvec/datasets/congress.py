@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec.counts.pairs import Int64, PairCounts
+from bayesvec._types import Float64, Int64
+from bayesvec.counts.pairs import PairCounts
 from bayesvec.datasets.files import VARIABLE, local
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import rng
@@ -203,7 +204,7 @@ def _by_length(speeches: Speeches, index: Int64, min_words: int, max_words: int 
 
 
 @compiled
-def _random_order(key: rng.Key, speech: Int64, out: npt.NDArray[np.float64]) -> None:
+def _random_order(key: rng.Key, speech: Int64, out: Float64) -> None:
     for i in range(len(out)):
         out[i] = rng.uniforms(key, speech[i], 0)[0]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from bayesvec.counts.pairs import Int64, PairCounts
+from bayesvec._types import Float64, Int64
+from bayesvec.counts.pairs import PairCounts
 from bayesvec.datasets.files import downloaded, local
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import rng
@@ -149,7 +149,7 @@ def _a_few_of_each_user(ratings: Ratings, seed: int) -> Ratings:
 
 
 @compiled
-def _random_order(key: rng.Key, user: Int64, movie: Int64, out: npt.NDArray[np.float64]) -> None:
+def _random_order(key: rng.Key, user: Int64, movie: Int64, out: Float64) -> None:
     for i in range(len(out)):
         out[i] = rng.uniforms(key, user[i], movie[i])[0]
 

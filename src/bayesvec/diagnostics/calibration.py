@@ -11,10 +11,10 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from bayesvec._parallel import default_threads
+from bayesvec._types import Float32
 from bayesvec.chains.memory import draw_alone
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.diagnostics.sbc import Functionals, Ranks, Verdict, choose_functionals, judge, sbc_ranks
@@ -23,8 +23,6 @@ from bayesvec.estimates.convergence import ess_bulk
 from bayesvec.estimates.estimate import LEVEL, plain, tails
 from bayesvec.priors import Prior, spherical
 from bayesvec.storage.outcome import APPROXIMATION, POINT, SWEEPS, WHOLE_CHAINS, kind_of
-
-Float32 = npt.NDArray[np.float32]
 
 THIN = {SWEEPS: 10, WHOLE_CHAINS: 2, APPROXIMATION: 1}  # between draws that are kept
 FEWEST_EFFECTIVE = 0.7  # share of the draws that must be effective ones, or ranks crowd at the ends

@@ -12,8 +12,8 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec.diagnostics.measures import random_pairs
 from bayesvec.errors import OptionError
 from bayesvec.estimates.convergence import FEWEST_DRAWS, ess_bulk, ess_tail, rhat
@@ -134,7 +134,7 @@ class Quantities(NamedTuple):
     """Draws of some labelled quantities of one kind."""
 
     kind: str
-    values: npt.NDArray[np.float64]  # (chain, draw, M)
+    values: Float64  # (chain, draw, M)
     labels: list[str]
 
 
@@ -162,7 +162,7 @@ def quantities(
         yield from _parameters(draws, pairs, seed)
 
 
-def _learned(draws: "Draws") -> dict[str, npt.NDArray[np.float64]]:
+def _learned(draws: "Draws") -> dict[str, Float64]:
     """Return the learned precisions, and what of them the data know: not how the two sides share them."""
     found = {name: draws.stats(name) for name in draws.scale_names}
     rho = [name for name in found if name.startswith("rho_")]
@@ -189,7 +189,7 @@ def _parameters(draws: "Draws", count: int, seed: int) -> Iterator[Quantities]:
             yield Quantities(f"coordinates of {side}", values, labels)
 
 
-def diagnose(kind: str, values: npt.NDArray[np.float64], labels: list[str]) -> Diagnosis:
+def diagnose(kind: str, values: Float64, labels: list[str]) -> Diagnosis:
     """Measure draws (chain, draw, M) of ``M`` labelled quantities."""
     rhats, bulk, tail = rhat(values), ess_bulk(values), ess_tail(values)
     varies = ~np.isnan(rhats)
@@ -212,9 +212,9 @@ def diagnose(kind: str, values: npt.NDArray[np.float64], labels: list[str]) -> D
 def _labels(
     name: str,
     rows: tuple[str, ...],
-    first: npt.NDArray[np.int64],
+    first: Int64,
     columns: tuple[str, ...],
-    second: npt.NDArray[np.int64],
+    second: Int64,
 ) -> list[str]:
     return [f"{name}({rows[a]}, {columns[b]})" for a, b in zip(first, second, strict=True)]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec.counts.names import Names
 from bayesvec.diagnostics.measures import random_pairs, score
 from bayesvec.errors import OptionError
@@ -22,8 +22,6 @@ from bayesvec.storage.outcome import APPROXIMATION, POINT, read_outcome, read_se
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
     from bayesvec.storage.reader import Draws
-
-Float64 = npt.NDArray[np.float64]
 
 
 class ComparedRun(NamedTuple):
@@ -203,7 +201,7 @@ def _measure(first: "Draws", draws: "Draws", count: int, seed: int) -> dict[str,
     return found
 
 
-def _rows_in(names: tuple[str, ...], others: tuple[str, ...]) -> npt.NDArray[np.int64]:
+def _rows_in(names: tuple[str, ...], others: tuple[str, ...]) -> Int64:
     """Return the row in ``others`` of each of ``names``."""
     lookup = Names(others)
     return np.array([lookup.row(name) for name in names], dtype=np.int64)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from bayesvec._parallel import Threads, default_threads
 from bayesvec._progress import progress as show_progress
+from bayesvec._types import Array, Float64, Int64
 from bayesvec.counts.names import Names
 from bayesvec.errors import InputError, NumericalError, OptionError
 from bayesvec.estimates.convergence import ess_bulk, ess_tail, mcse, rhat
@@ -32,8 +33,6 @@ __all__ = [
     "score",
 ]
 
-Float64 = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 _BLOCK_VALUES = 1 << 22
 
@@ -243,7 +242,7 @@ def _score_at_mean(draws: "Draws", holdout: "PairCounts") -> float:
     return _score_at(draws, holdout, draws.mean("rho"), draws.mean("alpha"))
 
 
-def _score_at(draws: "Draws", holdout: "PairCounts", rho: npt.NDArray[Any], alpha: npt.NDArray[Any]) -> float:
+def _score_at(draws: "Draws", holdout: "PairCounts", rho: Array, alpha: Array) -> float:
     eta = _inner_products(rho, alpha, *_matched_pairs(draws, holdout))
     side = holdout.by_word
     return _average(side.n_pos, side.n_neg, -np.logaddexp(0.0, -eta), -np.logaddexp(0.0, eta))
@@ -290,9 +289,7 @@ def _average(n_pos: Any, n_neg: Any, log_positive: Float64, log_negative: Float6
     return total / int(n_pos.sum(dtype=np.int64) + n_neg.sum(dtype=np.int64))
 
 
-def _inner_products(
-    rho: npt.NDArray[Any], alpha: npt.NDArray[Any], words: npt.NDArray[Any], contexts: npt.NDArray[Any]
-) -> Float64:
+def _inner_products(rho: Array, alpha: Array, words: Array, contexts: Array) -> Float64:
     eta = np.empty(len(words))
     step = max(1, (1 << 19) // rho.shape[1])  # what is gathered stays in cache
     for a in range(0, len(words), step):

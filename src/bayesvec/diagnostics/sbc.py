@@ -17,14 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.diagnostics.measures import random_pairs
 from bayesvec.errors import OptionError
 from bayesvec.kernels import rng
 from bayesvec.simulation.pairs import Truth, simulate
-
-Float64 = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 # Draws of both sides, (draw, R, K) and (draw, C, K), given counts and a seed.
 Method = Callable[[PairCounts, int], tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]]

@@ -15,9 +15,10 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Float64
 from bayesvec.errors import OptionError
 
-Array = npt.NDArray[np.float64]
+Array = Float64
 
 FEWEST_DRAWS = 4  # below this the halves of a chain have no variance
 TAIL = 0.05  # tail ESS is that of the 5% and the 95% quantile

@@ -9,8 +9,8 @@ from os.path import abspath
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64
 from bayesvec.errors import OptionError
 from bayesvec.estimates import convergence
 
@@ -33,7 +33,7 @@ class Estimate:
         The run the draws came from; estimates of one run can be subtracted draw by draw.
     """
 
-    draws: npt.NDArray[np.float64]
+    draws: Float64
     label: str = "estimate"
     run: str = ""
 

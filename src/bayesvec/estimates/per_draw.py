@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Bool, Float32, Float64, Int64
 from bayesvec.errors import NumericalError
 
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
 
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
 
 BLOCK_BYTES = 64 << 20
 
@@ -37,7 +35,7 @@ def draw_slices(draws: "Draws", num_rows: int) -> Iterator[slice]:
         yield slice(first, min(first + length, draws.num_draws))
 
 
-def cosines(draws: "Draws", first: Rows, second: Rows) -> Float64:
+def cosines(draws: "Draws", first: Int64, second: Int64) -> Float64:
     """Return the cosines between words ``first`` and ``second``, pair by pair.
 
     Parameters
@@ -45,7 +43,7 @@ def cosines(draws: "Draws", first: Rows, second: Rows) -> Float64:
     draws : Draws
         The run.
     first, second : ndarray of int64, (M,)
-        Rows of rho.
+        Int64 of rho.
 
     Returns
     -------
@@ -63,7 +61,7 @@ def cosines(draws: "Draws", first: Rows, second: Rows) -> Float64:
     return result
 
 
-def norms(draws: "Draws", rows: Rows) -> Float64:
+def norms(draws: "Draws", rows: Int64) -> Float64:
     """Return the lengths of the vectors of words ``rows``, (chain, draw, M)."""
     result = np.empty((draws.num_chains, draws.num_draws, len(rows)))
     for block in draw_slices(draws, len(rows)):
@@ -72,7 +70,7 @@ def norms(draws: "Draws", rows: Rows) -> Float64:
     return result
 
 
-def distances(draws: "Draws", first: Rows, second: Rows) -> Float64:
+def distances(draws: "Draws", first: Int64, second: Int64) -> Float64:
     """Return the Euclidean distances between words ``first`` and ``second``, pair by pair, (chain, draw, M)."""
     rows, place = np.unique(np.concatenate([first, second]), return_inverse=True)
     one, other = np.split(place, 2)
@@ -84,7 +82,7 @@ def distances(draws: "Draws", first: Rows, second: Rows) -> Float64:
     return result
 
 
-def unit_vectors(draws: "Draws", rows: Rows, *, beside: int = 0) -> Iterator[tuple[slice, Float64]]:
+def unit_vectors(draws: "Draws", rows: Int64, *, beside: int = 0) -> Iterator[tuple[slice, Float64]]:
     """Go through the draws a few at a time: yield which, and the unit vectors of ``rows``, (chain, draw, M, K).
 
     ``beside`` is how many more vectors of a draw the caller needs room for.
@@ -96,7 +94,7 @@ def unit_vectors(draws: "Draws", rows: Rows, *, beside: int = 0) -> Iterator[tup
         yield block, x / norm[..., None]
 
 
-def probabilities(draws: "Draws", words: Rows, contexts: Rows) -> Float64:
+def probabilities(draws: "Draws", words: Int64, contexts: Int64) -> Float64:
     r"""Return :math:`s(\rho_w^\top \alpha_v)` for each pair of a word and a context, (chain, draw, M)."""
     rows, word = np.unique(words, return_inverse=True)
     columns, context = np.unique(contexts, return_inverse=True)
@@ -122,7 +120,7 @@ class Nearness(NamedTuple):
     first: Float64  # (word,) share of draws in which no word is strictly nearer
 
 
-def nearest(draws: "Draws", rows: Rows, weights: Float64, n: int, *, among: Rows | None = None) -> Nearness:
+def nearest(draws: "Draws", rows: Int64, weights: Float64, n: int, *, among: Int64 | None = None) -> Nearness:
     """Find how near every word is to the weighted sum of the unit vectors of words ``rows``.
 
     Parameters
@@ -155,7 +153,7 @@ def nearest(draws: "Draws", rows: Rows, weights: Float64, n: int, *, among: Rows
     return Nearness(total / number, in_top / number, first / number)
 
 
-def ranks(draws: "Draws", row: int, others: Rows, *, among: Rows | None = None) -> Float64:
+def ranks(draws: "Draws", row: int, others: Int64, *, among: Int64 | None = None) -> Float64:
     """Return the rank of each of ``others`` among the neighbours of word ``row``, (chain, draw, M).
 
     The nearest has rank 1; ``among`` are the words that are looked at, all by default.
@@ -171,7 +169,7 @@ def ranks(draws: "Draws", row: int, others: Rows, *, among: Rows | None = None) 
     return result.reshape(draws.num_chains, draws.num_draws, len(others))
 
 
-def _others(num_words: int, among: Rows | None, rows: Rows) -> npt.NDArray[np.bool_]:
+def _others(num_words: int, among: Int64 | None, rows: Int64) -> Bool:
     """Return a mask of the words that are never near: those not looked at, and ``rows`` themselves."""
     far = np.zeros(num_words, dtype=bool)
     if among is not None:
@@ -181,7 +179,7 @@ def _others(num_words: int, among: Rows | None, rows: Rows) -> npt.NDArray[np.bo
     return far
 
 
-def _cosines_to(draws: "Draws", rho: Float32, rows: Rows, weights: Float32) -> Float32:
+def _cosines_to(draws: "Draws", rho: Float32, rows: Int64, weights: Float32) -> Float32:
     # Both products are bound by memory; a BLAS call would wait for threads and round by their number.
     norm = np.sqrt(np.einsum("vk,vk->v", rho, rho))
     _refuse_zero(draws, norm[rows][None, None], rows)
@@ -191,7 +189,7 @@ def _cosines_to(draws: "Draws", rho: Float32, rows: Rows, weights: Float32) -> F
         return np.asarray(dot / (norm * np.sqrt(np.dot(target, target))))
 
 
-def _refuse_zero(draws: "Draws", norm: npt.NDArray[np.floating[Any]], rows: Rows) -> None:
+def _refuse_zero(draws: "Draws", norm: npt.NDArray[np.floating[Any]], rows: Int64) -> None:
     zero = np.flatnonzero((norm == 0).any(axis=(0, 1)))
     if len(zero):
         word = draws.words[rows[zero[0]]]

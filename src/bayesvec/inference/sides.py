@@ -10,19 +10,15 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesvec._parallel import WORTH_SHARING, Threads
+from bayesvec._types import Bool, Float32, Int64
 from bayesvec.counts.pairs import Side
 from bayesvec.kernels.coupling import Coupling, couple_rows, make_coupling
 from bayesvec.kernels.rows import SEGMENT, RowSide, make_side
 from bayesvec.kernels.trees import Trees, make_trees
 from bayesvec.priors import RowPrior
 from bayesvec.priors.coupling import Sparse, colours
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 TREE_SHARE = 0.25  # of a sweep's time that redrawing whole trees may add to it, on average
 TREE_BYTES = 64 << 20  # that a tree may take in each thread
@@ -101,7 +97,7 @@ class Half:
 
 
 def make_half(
-    purpose: int, names: tuple[str, ...], pairs: Side, prior: RowPrior, dim: int, fixed: npt.NDArray[np.bool_]
+    purpose: int, names: tuple[str, ...], pairs: Side, prior: RowPrior, dim: int, fixed: Bool
 ) -> Half:
     """Lay out one side.
 

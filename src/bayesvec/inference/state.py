@@ -3,10 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
+from bayesvec._types import Float32, Float64
 
 NO_SCALES: Float64 = np.zeros(0)
 NO_SCALES.flags.writeable = False

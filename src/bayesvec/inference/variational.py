@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Bool, Float64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import OptionError
 from bayesvec.inference.state import State
@@ -17,9 +18,6 @@ from bayesvec.model.identification import Anchors, to_gauge
 from bayesvec.model.map import find_map
 from bayesvec.priors import Prior
 
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-Bool = npt.NDArray[np.bool_]
 Report = Callable[[str], None]
 
 MAP_ITERATIONS = 200  # enough for a start

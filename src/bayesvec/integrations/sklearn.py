@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Float32, Float64
 from bayesvec.errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
     from bayesvec.posterior.posterior import Posterior
 
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 Documents = Iterable[str | Sequence[str]]
 
 

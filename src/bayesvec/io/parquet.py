@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesvec import __version__
 from bayesvec._progress import progress
+from bayesvec._types import Float64, Int64
 from bayesvec.estimates import convergence
 from bayesvec.estimates.estimate import tails
 from bayesvec.io import Exported
@@ -31,7 +31,6 @@ from bayesvec.vectors.read import posterior_mean
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
 
-Float64 = npt.NDArray[np.float64]
 
 BLOCK_BYTES = 64 << 20  # of draws that are held at a time
 NORM = ("norm", "norm_sd", "norm_low", "norm_high", "norm_ess", "norm_rhat")
@@ -126,7 +125,7 @@ def _norms(draws: "Draws", side: str, rows: slice, level: float) -> Float64:
     return result
 
 
-def _counts(draws: "Draws", side: str) -> npt.NDArray[np.int64] | None:
+def _counts(draws: "Draws", side: str) -> Int64 | None:
     """Return the positive samples of each row; None if the run has no counts with it."""
     from bayesvec.counts.store import open_counts
     from bayesvec.errors import InputError

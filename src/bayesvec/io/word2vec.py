@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesvec._progress import progress
+from bayesvec._types import Float32
 from bayesvec.io import Exported, require_draws, size_text
 from bayesvec.io.output import check_free, check_room, placed
 from bayesvec.vectors.read import posterior_mean
@@ -23,7 +23,6 @@ from bayesvec.vectors.spelling import written
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
 
-Float32 = npt.NDArray[np.float32]
 
 _FILE = re.compile(r"chain-\d+-draw-\d+\.(txt|bin)")
 _ROWS = 1000  # rows of text that are held at a time

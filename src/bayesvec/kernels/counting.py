@@ -6,15 +6,10 @@ Which worker takes which rows, and how much fits into memory at a time, changes 
 """
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Bool, Float64, Int32, Int64
 from bayesvec.kernels.compiled import compiled, inlined
 from bayesvec.kernels.rng import Key, at_sweep, bits, to_uniform
-
-Bool = npt.NDArray[np.bool_]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-Float64 = npt.NDArray[np.float64]
 
 
 @compiled

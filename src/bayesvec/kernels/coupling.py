@@ -3,21 +3,17 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float32, Float64, Int32, Int64
 from bayesvec.kernels.compiled import compiled
 from bayesvec.priors.coupling import Sparse
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 
 class Coupling(NamedTuple):
     """The entries of a prior's precision between different rows, row after row."""
 
     indptr: Int64  # (rows + 1,)
-    other: npt.NDArray[np.int32]  # (entries,)
+    other: Int32  # (entries,)
     weight: Float64  # (entries,)
 
 

@@ -6,9 +6,7 @@ sizes this factors in about 0.6 of the time of SciPy's LAPACK and solves the rig
 
 import math
 
-import numpy as np
-import numpy.typing as npt
-
+from bayesvec._types import Float32, Float64
 from bayesvec.kernels.compiled import compiled
 from bayesvec.kernels.vector import (
     add_tail,
@@ -20,9 +18,6 @@ from bayesvec.kernels.vector import (
     subtract_tile_2,
     subtract_tile_3,
 )
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
 
 @compiled

@@ -5,14 +5,10 @@ those rows) only, so rows are shared out among threads without atomics and no re
 """
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64, Int32, Int64
 from bayesvec.kernels.compiled import compiled, summing
 from bayesvec.kernels.logistic import curve, link
-
-Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 BLOCK = 32  # entries whose vectors are gathered once and stay in the first cache (25 kB at K = 100)
 

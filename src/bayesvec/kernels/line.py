@@ -4,14 +4,11 @@ Logits are linear in s, so they and their slopes are taken once; after that a va
 """
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float32, Float64
 from bayesvec.kernels.compiled import compiled
 from bayesvec.kernels.rows import RowSide, Work, log_likelihoods
 from bayesvec.kernels.vector import dot_rows
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
 
 @compiled

@@ -7,12 +7,9 @@ Exponential and logarithm are plain arithmetic here: a library call would keep t
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64, Int32
 from bayesvec.kernels.compiled import fused
-
-Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
 
 FLOOR = -708.0  # exp of less is not a normal number
 

@@ -7,14 +7,12 @@ no sum across a vector and no remainder, whatever K is.
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba.core import types
 from numba.extending import intrinsic
 
+from bayesvec._types import Float64, Int32, Int64
 from bayesvec.kernels.compiled import compiled
 from bayesvec.kernels.vector import _DOUBLES, _index, _loop, _row
-
-Float64 = npt.NDArray[np.float64]
 
 WIDTH = 2 * _DOUBLES.lanes  # directions
 
@@ -65,8 +63,8 @@ add_pair: Any = intrinsic(_add_pair)
 def mixed_rows(
     first: int,
     last: int,
-    indptr: npt.NDArray[np.int64],
-    other: npt.NDArray[np.int32],
+    indptr: Int64,
+    other: Int32,
     residual: Float64,
     weight: Float64,
     x: Float64,

@@ -13,14 +13,11 @@ close to a fresh draw along the whole orbit.
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float32, Float64
 from bayesvec.kernels.compiled import compiled
 from bayesvec.kernels.rng import Key, fill_normals, uniforms
 from bayesvec.kernels.vector import add_tail, dot_tail
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
 MOVES = 8  # rotations and rescalings in one orbit move
 

@@ -10,6 +10,7 @@ import operator
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Float32, Float64, Int32
 from bayesvec.errors import OptionError
 from bayesvec.kernels.compiled import compiled
 from bayesvec.kernels.polyagamma_scalar import draws_from_normals, large_draw, normals_from_words
@@ -25,13 +26,13 @@ _Z_LIMIT = np.float32(Z_LIMIT)
 
 @compiled
 def fill_polyagamma(
-    n: npt.NDArray[np.int32],
-    eta: npt.NDArray[np.float32],
+    n: Int32,
+    eta: Float32,
     key: Key,
     row: int,
     first_index: int,
     tables: Tables,
-    out: npt.NDArray[np.float32],
+    out: Float32,
 ) -> None:
     """Fill ``out`` with draws of PG(n, eta), one for each pair of a row from number ``first_index`` on.
 
@@ -79,13 +80,13 @@ def fill_polyagamma(
 
 @compiled
 def _fill_user(
-    h: npt.NDArray[np.int32],
-    z: npt.NDArray[np.float64],
+    h: Int32,
+    z: Float64,
     key: Key,
     row: int,
     first_index: int,
     tables: Tables,
-    out: npt.NDArray[np.float64],
+    out: Float64,
 ) -> None:
     """Fill ``out`` like `fill_polyagamma`, in doubles."""
     words = np.empty(len(out), dtype=np.int32)
@@ -95,7 +96,7 @@ def _fill_user(
     draws_from_normals(h, z, t, tables, out)
 
 
-def _whole_numbers(h: npt.ArrayLike) -> npt.NDArray[np.int32]:
+def _whole_numbers(h: npt.ArrayLike) -> Int32:
     """Check that ``h`` holds positive integers (floats that are whole will do) and return them."""
     given = np.asarray(h)
     if given.dtype.kind in "iuf":
@@ -113,7 +114,7 @@ def random_polyagamma(
     z: npt.ArrayLike,
     size: int | tuple[int, ...] | None = None,
     seed: int = 0,
-) -> float | npt.NDArray[np.float64]:
+) -> float | Float64:
     """Draw from the Polya-Gamma distribution PG(h, z).
 
     The distribution function of the draws is right to 1e-6, their quantiles out to tails of 1e-9.

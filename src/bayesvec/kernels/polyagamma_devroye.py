@@ -8,9 +8,7 @@ PG(h, z) is the sum of h such draws.
 
 import math
 
-import numpy as np
-import numpy.typing as npt
-
+from bayesvec._types import Float64, Int32
 from bayesvec.kernels.compiled import compiled
 from bayesvec.kernels.rng import Key, normals, uniforms
 
@@ -104,9 +102,7 @@ def draw_devroye(h: int, z: float, key: Key, row: int) -> float:
 
 
 @compiled
-def fill_devroye(
-    h: npt.NDArray[np.int32], z: npt.NDArray[np.float64], key: Key, out: npt.NDArray[np.float64]
-) -> None:
+def fill_devroye(h: Int32, z: Float64, key: Key, out: Float64) -> None:
     """Fill ``out`` with exact draws of PG(h, z), number i at row i of ``key``."""
     for i in range(len(out)):
         out[i] = draw_devroye(h[i], z[i], key, i)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-Floats = npt.NDArray[np.float64]
+from bayesvec._types import Float64
 
 POINTS = 64  # of the trapezoidal rule on one half of the parabola
 REACH = 11.0  # how far it goes, in standard deviations of the integrand at the vertex
@@ -28,23 +28,23 @@ SHIFT = 2.2  # ... to this distance on its right
 class Tails(NamedTuple):
     """P(X <= x), P(X > x) and the density at x, each with full relative precision."""
 
-    lower: Floats
-    upper: Floats
-    density: Floats
+    lower: Float64
+    upper: Float64
+    density: Float64
 
 
-def _tanh_ratio(w2: Floats) -> Floats:
+def _tanh_ratio(w2: Float64) -> Float64:
     """Return tanh(w) / w as a function of w^2, which may be negative (then tan(|w|) / |w|)."""
     w = np.maximum(np.sqrt(np.abs(w2)), 1e-8)
     return np.where(w2 >= 0.0, np.tanh(w), np.tan(np.minimum(w, np.pi / 2 - 1e-12))) / w
 
 
-def _unit_mean(w2: Floats) -> Floats:
+def _unit_mean(w2: Float64) -> Float64:
     """Return the mean of PG(1, 2w)."""
     return _tanh_ratio(w2) / 4.0
 
 
-def _unit_variance(w2: Floats) -> Floats:
+def _unit_variance(w2: Float64) -> Float64:
     """Return the variance of PG(1, 2w)."""
     ratio = _tanh_ratio(w2)
     small = np.abs(w2) < 1e-3  # the closed form cancels there; the series is good to 1e-14
@@ -53,17 +53,17 @@ def _unit_variance(w2: Floats) -> Floats:
     return np.where(small, series, closed) / 8.0
 
 
-def mean(h: npt.ArrayLike, z: npt.ArrayLike) -> Floats:
+def mean(h: npt.ArrayLike, z: npt.ArrayLike) -> Float64:
     """Return the mean of PG(h, z): h tanh(z/2) / (2z)."""
     return np.asarray(h) * _unit_mean(np.asarray(z, dtype=np.float64) ** 2 / 4.0)
 
 
-def variance(h: npt.ArrayLike, z: npt.ArrayLike) -> Floats:
+def variance(h: npt.ArrayLike, z: npt.ArrayLike) -> Float64:
     """Return the variance of PG(h, z): h (sinh z - z) / (4 z^3 cosh^2(z/2))."""
     return np.asarray(h) * _unit_variance(np.asarray(z, dtype=np.float64) ** 2 / 4.0)
 
 
-def _saddle(mean_wanted: Floats) -> Floats:
+def _saddle(mean_wanted: Float64) -> Float64:
     """Return the q at which the tilted PG(1, .) has the mean wanted, by Newton steps in log q."""
     q = 1.0 / (8.0 * mean_wanted**2) + np.where(mean_wanted > 1.0, 1.0, 0.73) / mean_wanted
     for _ in range(50):
@@ -76,7 +76,7 @@ def _saddle(mean_wanted: Floats) -> Floats:
     return q
 
 
-def _log_cosh(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+def _log_cosh(a: Float64, b: Float64) -> tuple[Float64, Float64]:
     """Return real and imaginary part of log(2 cosh w) for w^2 = a + ib, b >= 0.
 
     In real arithmetic, for which NumPy has vectorised functions: four times as fast as its complex ones.
@@ -127,14 +127,14 @@ def tails(
     return Tails(np.where(right, 1.0 + tail, tail), np.where(right, -tail, 1.0 - tail), density)
 
 
-def cdf(x: npt.ArrayLike, h: npt.ArrayLike, z: npt.ArrayLike) -> Floats:
+def cdf(x: npt.ArrayLike, h: npt.ArrayLike, z: npt.ArrayLike) -> Float64:
     """Return P(X <= x) for X ~ PG(h, z)."""
     return tails(x, h, z).lower
 
 
 def quantile(
     t: npt.ArrayLike, h: npt.ArrayLike, z: npt.ArrayLike, *, points: int = POINTS, reach: float = REACH
-) -> Floats:
+) -> Float64:
     """Return the x at which PG(h, z) has the lower tail of a standard normal at ``t``.
 
     Newton steps in log x on the normal scale, where the distribution function is nearly straight.

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Float32, Float64, Int32
 from bayesvec.kernels.compiled import compiled, inlined
 from bayesvec.kernels.polyagamma_tables import (
     D_LIMIT,
@@ -103,7 +104,7 @@ def small_draw(h: int, z: F32, t: F32, tables: Tables) -> F32:
 
 
 @compiled
-def _unit_mean(z: float, mean: npt.NDArray[np.float64]) -> float:
+def _unit_mean(z: float, mean: Float64) -> float:
     """Return the mean of PG(1, z) for z < Z_LIMIT."""
     pattern = np.float64(z + Z_SHIFT).view(np.int64)
     shift = 52 - MEAN64_BITS
@@ -133,7 +134,7 @@ def large_draw(h: int, z: float, t: F32, tables: Tables) -> float:
 
 
 @compiled
-def normals_from_words(words: npt.NDArray[np.int32], normal: Table, out: npt.NDArray[np.float32]) -> None:
+def normals_from_words(words: Int32, normal: Table, out: Float32) -> None:
     """Turn uniform 32-bit words into standard normals, one by one."""
     for i in range(len(words)):
         out[i] = _normal(words[i], normal)
@@ -141,9 +142,9 @@ def normals_from_words(words: npt.NDArray[np.int32], normal: Table, out: npt.NDA
 
 @compiled
 def draws_from_normals(
-    n: npt.NDArray[np.int32],
+    n: Int32,
     eta: npt.NDArray[np.floating],
-    t: npt.NDArray[np.float32],
+    t: Float32,
     tables: Tables,
     out: npt.NDArray[np.floating],
 ) -> None:

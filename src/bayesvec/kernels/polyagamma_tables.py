@@ -18,13 +18,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtri
 
+from bayesvec._types import Float32, Float64
 from bayesvec.kernels import polyagamma_exact as exact
 
-Floats = npt.NDArray[np.float64]
-Table = npt.NDArray[np.float32]
+Table = Float32
 
 SMALL = 32  # the largest h with a table of its own
 Z_SHIFT = 4.0
@@ -52,42 +51,42 @@ class Tables(NamedTuple):
     """The tables, as the compiled functions take them."""
 
     normal: Table  # (OCTAVES * 8, 4): t over the word
-    mean: Floats  # (MEAN64_CELLS, 4): the mean of PG(1, z) over z
+    mean: Float64  # (MEAN64_CELLS, 4): the mean of PG(1, z) over z
     moments: Table  # (MEAN_CELLS, 8): the mean and the coefficient of variation of PG(1, z) over z
     small: Table  # (SMALL * Z_CELLS * T_CELLS, 16): X / mean over (z, t)
     large: Table  # (Z_CELLS_LARGE * T_CELLS_LARGE, D_TERMS * 16): C over (z, t), powers of d / D_LIMIT
 
 
-def _chebyshev(count: int) -> Floats:
+def _chebyshev(count: int) -> Float64:
     """Return the Chebyshev nodes of (0, 1)."""
     return (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2.0
 
 
-def _lagrange(nodes: Floats, at: Floats) -> Floats:
+def _lagrange(nodes: Float64, at: Float64) -> Float64:
     """Return the matrix that interpolates values at ``nodes`` to the points ``at``."""
     factors = (at[:, None, None] - nodes) / (nodes[:, None] - nodes + np.eye(len(nodes)))
     factors[:, np.arange(len(nodes)), np.arange(len(nodes))] = 1.0
     return np.asarray(factors.prod(-1))
 
 
-def _monomials(terms: int) -> Floats:
+def _monomials(terms: int) -> Float64:
     """Return the matrix from values at Chebyshev nodes of (0, 1) to coefficients of 1, x, x^2, ..."""
     return np.asarray(np.linalg.inv(np.vander(_chebyshev(terms), increasing=True)), dtype=np.float64)
 
 
-def _cells(nodes: int, cells: int) -> Floats:
+def _cells(nodes: int, cells: int) -> Float64:
     """Return the matrix (cells, 4, nodes) from values at Chebyshev nodes to a cubic in each equal cell."""
     at = (np.arange(cells)[:, None] + _chebyshev(4)) / cells
     resample = _lagrange(_chebyshev(nodes), at.ravel()).reshape(cells, 4, nodes)
     return np.asarray(np.einsum("ab,cbn->can", _monomials(4), resample))
 
 
-def _nodes(edges: Floats, count: int) -> Floats:
+def _nodes(edges: Float64, count: int) -> Float64:
     """Return the Chebyshev nodes of each panel between ``edges``, (panels, count)."""
     return edges[:-1, None] + np.diff(edges)[:, None] * _chebyshev(count)
 
 
-def _bicubics(values: Floats, z_cells: int, t_cells: int) -> Table:
+def _bicubics(values: Float64, z_cells: int, t_cells: int) -> Table:
     """Fit cells to values (..., z panel, z node, t panel, t node); returns (..., z cell, t cell, 16)."""
     *front, z_panels, z_nodes, t_panels, t_nodes = values.shape
     fit_z = _cells(z_nodes, z_cells // z_panels)
@@ -113,13 +112,13 @@ def _normal_table() -> Table:
     return np.asarray((values @ _monomials(4).T).reshape(-1, 4), dtype=np.float32)
 
 
-def _cubics_in_z(values: Callable[[Floats], Floats], bits: int) -> Floats:
+def _cubics_in_z(values: Callable[[Float64], Float64], bits: int) -> Float64:
     """Fit a function of z on z < Z_LIMIT."""
     at = _nodes(np.asarray(Z_EDGES), 32)
     return np.asarray(np.einsum("cin,pn->pci", _cells(32, 1 << bits), values(at)).reshape(-1, 4))
 
 
-def _mean_table() -> Floats:
+def _mean_table() -> Float64:
     """Fit the mean of PG(1, z) in doubles."""
     return _cubics_in_z(lambda z: exact.mean(1.0, z), MEAN64_BITS)
 

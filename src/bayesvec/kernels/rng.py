@@ -11,8 +11,8 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64, Int32
 from bayesvec.errors import OptionError
 from bayesvec.kernels.compiled import compiled, inlined
 
@@ -107,7 +107,7 @@ def bits(key: Key, row: int, block: int) -> tuple[U64, U64]:
 
 
 @compiled
-def _words_of_block(key: Key, row: int, block: int, skip: int, out: npt.NDArray[np.int32]) -> None:
+def _words_of_block(key: Key, row: int, block: int, skip: int, out: Int32) -> None:
     """Fill ``out`` with the words of one block after the first ``skip``."""
     w0, w1, w2, w3 = philox(
         np.uint32(block), np.uint32(row), key.sweep, key.purpose, key.seed_low, key.seed_high
@@ -120,7 +120,7 @@ def _words_of_block(key: Key, row: int, block: int, skip: int, out: npt.NDArray[
 
 
 @compiled
-def fill_words(key: Key, row: int, first_index: int, out: npt.NDArray[np.int32]) -> None:
+def fill_words(key: Key, row: int, first_index: int, out: Int32) -> None:
     """Fill ``out`` with the 32-bit words of a row from number ``first_index`` on.
 
     Number i is word i % 4 of block i // 4, so that it does not matter how a row is cut.
@@ -167,7 +167,7 @@ def normals(key: Key, row: int, block: int) -> tuple[float, float]:
 
 
 @compiled
-def fill_normals(key: Key, row: int, first_block: int, out: npt.NDArray[np.float64]) -> None:
+def fill_normals(key: Key, row: int, first_block: int, out: Float64) -> None:
     """Fill the vector ``out`` with standard normals from ``first_block`` on."""
     size = len(out)
     for i in range(0, size - 1, 2):

@@ -24,8 +24,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Bool, Float32, Float64, Int32, Int64
 from bayesvec.counts.pairs import Side
 from bayesvec.kernels.compiled import compiled
 from bayesvec.kernels.dense import add_gram, factor, solve_factor
@@ -35,9 +35,6 @@ from bayesvec.kernels.polyagamma_tables import Tables
 from bayesvec.kernels.rng import Key, fill_normals
 from bayesvec.kernels.vector import dot_rows, padded, take_row
 from bayesvec.priors import RowPrior
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
 SEGMENT = 1 << 14  # pairs after which a row's sums are cut, so that threads can share a huge row
 
@@ -51,13 +48,13 @@ MOST_INNER_STEPS = (_RESTART - NORMALS) // NORMALS_STEP  # that keep out of the 
 class RowSide(NamedTuple):
     """One side's data and prior, as the kernels take them."""
 
-    indptr: npt.NDArray[np.int64]  # (rows + 1,)
-    other: npt.NDArray[np.int32]  # (pairs,)
-    n: npt.NDArray[np.int32]  # (pairs,) n+ + n-
+    indptr: Int64  # (rows + 1,)
+    other: Int32  # (pairs,)
+    n: Int32  # (pairs,) n+ + n-
     kappa: Float32  # (pairs,) n+ - n / 2
     precision: Float64  # (rows, K) diagonal of the prior precision of each row given the others
     shift: Float64  # (rows, K) that precision * the mean given the others
-    fixed: npt.NDArray[np.bool_]  # (rows,) rows that stay as they are (anchors)
+    fixed: Bool  # (rows,) rows that stay as they are (anchors)
 
 
 class Work(NamedTuple):
@@ -76,7 +73,7 @@ class Work(NamedTuple):
     terms: Float64  # (P,)
 
 
-def make_side(side: Side, prior: RowPrior, dim: int, fixed: npt.NDArray[np.bool_]) -> RowSide:
+def make_side(side: Side, prior: RowPrior, dim: int, fixed: Bool) -> RowSide:
     """Return one side of the counts with its prior, laid out for the kernels."""
     rows = len(fixed)
     n = side.n_pos + side.n_neg
@@ -287,7 +284,7 @@ def restart_row(row: int, key: Key, work: Work, x: Float32) -> None:
 def redraw_rows(
     first: int,
     last: int,
-    order: npt.NDArray[np.int64],
+    order: Int64,
     side: RowSide,
     rows: Float32,
     other: Float32,
@@ -327,7 +324,7 @@ def redraw_rows(
 
 
 @compiled
-def log_likelihoods(eta: Float32, n: npt.NDArray[np.int32], kappa: Float32, out: Float64) -> None:
+def log_likelihoods(eta: Float32, n: Int32, kappa: Float32, out: Float64) -> None:
     """Put the log likelihood of each pair into ``out``, a loop of its own so that it is vectorised."""
     for p in range(len(eta)):
         value = float(eta[p])

@@ -6,14 +6,9 @@ occurrences (`bayesvec.text.tokens`).
 """
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Int32, Int64, UInt8, UInt64
 from bayesvec.kernels.compiled import compiled, inlined
-
-UInt8 = npt.NDArray[np.uint8]
-UInt64 = npt.NDArray[np.uint64]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 # What a byte does.
 BREAK, LETTER, JOIN, FOREIGN = 0, 1, 2, 3

@@ -18,8 +18,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float32, Float64, Int64
 from bayesvec.kernels.compiled import compiled
 from bayesvec.kernels.coupling import Coupling
 from bayesvec.kernels.dense import factor, solve_factor
@@ -36,10 +36,6 @@ from bayesvec.kernels.vector import (
     subtract_tile_3,
 )
 from bayesvec.priors.coupling import Sparse, search_breadth_first
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 
 class Trees(NamedTuple):

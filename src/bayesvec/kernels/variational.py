@@ -17,16 +17,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float32, Float64, Int64
 from bayesvec.kernels.compiled import compiled, summing
 from bayesvec.kernels.dense import factor, solve_factor
 from bayesvec.kernels.rng import Key, fill_normals
 from bayesvec.kernels.rows import RowSide
 from bayesvec.kernels.vector import padded, subtract_tile_1, subtract_tile_2, subtract_tile_3
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
 
 class Rows(NamedTuple):
@@ -237,7 +234,7 @@ def _store(row: int, side: RowSide, own: Rows, work: Work) -> bool:
 def update_rows(
     first: int,
     last: int,
-    order: npt.NDArray[np.int64],
+    order: Int64,
     side: RowSide,
     own: Rows,
     other: Rows,

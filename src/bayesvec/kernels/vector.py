@@ -14,6 +14,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from bayesvec._types import Float32
+
 LANES = 8  # of float32; rows are padded to whole vectors of these
 TILE_ROWS = 4
 
@@ -82,7 +84,7 @@ def padded(dim: int) -> int:
     return (dim + LANES - 1) // LANES * LANES
 
 
-def padded_rows(x: npt.ArrayLike) -> npt.NDArray[np.float32]:
+def padded_rows(x: npt.ArrayLike) -> Float32:
     """Return rows (rows, K) as the kernels take them: floats, with zeros up to whole vectors."""
     rows = np.asarray(x)
     out = np.zeros((len(rows), padded(rows.shape[1])), dtype=np.float32)

@@ -11,8 +11,8 @@ no singular value of :math:`P_\rho^{-1/2} \kappa P_\alpha^{-1/2}` is above 1.
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import OptionError
 from bayesvec.kernels import rng
@@ -21,7 +21,6 @@ from bayesvec.priors import Prior
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Float64 = npt.NDArray[np.float64]
 
 RANK_TOLERANCE = 1e-12  # of the largest squared singular value, below which an axis is empty
 SMALL = 40_000  # entries up to which the singular values of a dense matrix are the quickest

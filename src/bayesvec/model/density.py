@@ -18,13 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._parallel import WORTH_SHARING, Threads
+from bayesvec._types import Float64, Int64
 from bayesvec.counts.pairs import PairCounts, Side
 from bayesvec.errors import OptionError
 from bayesvec.kernels import density
 from bayesvec.priors import Prior
-
-Float64 = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 SERIAL = Threads(1)
 

@@ -12,12 +12,13 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec.errors import AnchorError, OptionError
 
 Identification = Literal["procrustes", "fixed", "none"]
 AnchorChoice = Literal["qr", "last", "first", "random"]
 Array = npt.NDArray[np.floating]
-Axes = Sequence[npt.NDArray[np.int64]] | None
+Axes = Sequence[Int64] | None
 
 # Rows that span fewer than K directions cannot hold an embedding; below this share of the largest singular
 # value a direction counts as missing.
@@ -27,25 +28,25 @@ _RANK_TOLERANCE = 1e-6
 class Anchors(NamedTuple):
     """Context rows that stay at given values."""
 
-    rows: npt.NDArray[np.int64]  # (K,)
-    values: npt.NDArray[np.float64]  # (K, K), invertible
+    rows: Int64  # (K,)
+    values: Float64  # (K, K), invertible
 
 
 class Reference(NamedTuple):
     """What stored draws are turned to."""
 
-    rho: npt.NDArray[np.float64]  # (R, K)
-    alpha: npt.NDArray[np.float64]  # (C, K)
+    rho: Float64  # (R, K)
+    alpha: Float64  # (C, K)
 
 
-def turn(rho: Array, alpha: Array, reference: Reference) -> npt.NDArray[np.float64]:
+def turn(rho: Array, alpha: Array, reference: Reference) -> Float64:
     r"""Return the orthogonal O that minimises :math:`\|\rho O - \rho^*\|^2 + \|\alpha O - \alpha^*\|^2`.
 
     With :math:`\rho^\top\rho^* + \alpha^\top\alpha^* = U S V^\top` it is :math:`U V^\top` (Schönemann 1966).
     """
     cross = rho.T @ reference.rho.astype(rho.dtype) + alpha.T @ reference.alpha.astype(alpha.dtype)
     left, _, right = np.linalg.svd(cross.astype(np.float64))
-    rotation: npt.NDArray[np.float64] = left @ right
+    rotation: Float64 = left @ right
     return rotation
 
 
@@ -114,7 +115,7 @@ def _principal(reference: Reference) -> Reference:
 
 
 def choose_anchors(
-    alpha: npt.NDArray[np.float64],
+    alpha: Float64,
     how: AnchorChoice | Sequence[int] = "qr",
     *,
     seed: int = 0,
@@ -153,9 +154,7 @@ def choose_anchors(
     return Anchors(rows, values)
 
 
-def _anchor_rows(
-    alpha: npt.NDArray[np.float64], how: AnchorChoice | Sequence[int], seed: int
-) -> npt.NDArray[np.int64]:
+def _anchor_rows(alpha: Float64, how: AnchorChoice | Sequence[int], seed: int) -> Int64:
     size, dim = alpha.shape
     if how == "qr":
         from scipy.linalg import qr

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._parallel import Threads, default_threads
+from bayesvec._types import Array, Float64
 from bayesvec.counts.pairs import PairCounts, Side
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.kernels import rng
@@ -24,7 +25,6 @@ from bayesvec.model.balance import balanced, zero_is_the_mode
 from bayesvec.model.density import Model
 from bayesvec.priors import Prior
 
-Float64 = npt.NDArray[np.float64]
 Report = Callable[[int, float, float], None]  # iteration, log posterior, scaled gradient
 
 FIRST_STAGE = 50  # iterations on a guess of the rows' scales, before they can be measured
@@ -298,7 +298,7 @@ def measured_scale(model: Model, theta: Float64) -> Float64:
     return scale[:, None]
 
 
-def _row_sums(side: Side, values: npt.NDArray[Any]) -> Float64:
+def _row_sums(side: Side, values: Array) -> Float64:
     rows = len(side.indptr) - 1
     return np.bincount(
         np.repeat(np.arange(rows), np.diff(side.indptr)), weights=values, minlength=rows

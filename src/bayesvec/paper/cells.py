@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec import _atomic as files
+from bayesvec._types import Float64
 from bayesvec.errors import InputError, OptionError
 
 FORMAT = "bayesvec experiment"
@@ -198,6 +199,6 @@ def pack(values: npt.ArrayLike, decimals: int = 4) -> str:
     return " ".join(f"{value:.{decimals}f}" for value in np.asarray(values, dtype=np.float64).ravel())
 
 
-def unpack(text: str) -> npt.NDArray[np.float64]:
+def unpack(text: str) -> Float64:
     """Return the numbers that `pack` wrote."""
     return np.array(text.split(), dtype=np.float64)

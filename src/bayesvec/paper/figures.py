@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64
 from bayesvec.plots import COLOURS, DASHES, density
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def legend_below(figure: "Figure", ax: "Axes") -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
 
 
-def draw_density(ax: "Axes", draws: npt.NDArray[np.float64], label: str, style: dict[str, Any]) -> None:
+def draw_density(ax: "Axes", draws: Float64, label: str, style: dict[str, Any]) -> None:
     """Draw the density of some cosines, a line where they are all the same."""
     if np.ptp(draws) == 0:
         ax.axvline(float(draws[0]), label=label, **style)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec.diagnostics.measures import rmse_co
 from bayesvec.diagnostics.sbc import COSINE, choose_functionals
 from bayesvec.estimates.convergence import ess_bulk, ess_tail
@@ -13,7 +14,6 @@ from bayesvec.paper.sampling import Drawn
 from bayesvec.simulation.pairs import Truth
 
 LEVEL = 0.9
-Float64 = npt.NDArray[np.float64]
 
 
 def against_truth(drawn: Drawn, truth: Truth) -> dict[str, float]:
@@ -56,7 +56,7 @@ def _ranks(drawn: Drawn, truth: Truth) -> tuple[Any, Any, Float64]:
     return probability, cosine, mean / count
 
 
-def _inside(ranks: npt.NDArray[np.int64], size: int) -> float:
+def _inside(ranks: Int64, size: int) -> float:
     out = round((size + 1) * (1.0 - LEVEL) / 2.0)
     return float(np.mean((ranks >= out) & (ranks <= size - out)))
 

@@ -10,10 +10,10 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from bayesvec._parallel import Threads
+from bayesvec._types import Float32
 from bayesvec.chains.memory import Alone, prepare_alone
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import AnchorError
@@ -25,8 +25,6 @@ from bayesvec.paper.workspace import Bench
 from bayesvec.priors import spherical
 from bayesvec.simulation.pairs import simulate
 from bayesvec.storage.outcome import APPROXIMATION, POINT, SWEEPS, WHOLE_CHAINS, kind_of
-
-Float32 = npt.NDArray[np.float32]
 
 REFERENCE_DRAWS = 50  # that draws are turned to
 

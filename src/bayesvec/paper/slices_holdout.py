@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesvec import priors
+from bayesvec._types import Bool
 from bayesvec.counts.pairs import PairCounts, from_pairs
 from bayesvec.counts.rows import word_of_rows
 from bayesvec.estimates.convergence import rhat
@@ -159,7 +159,7 @@ def _pooled(counts: PairCounts) -> PairCounts:
     return _rows(counts, np.ones(counts.num_words, dtype=bool))
 
 
-def _rows(counts: PairCounts, chosen: npt.NDArray[np.bool_]) -> PairCounts:
+def _rows(counts: PairCounts, chosen: Bool) -> PairCounts:
     """Return counts by word of some word rows."""
     words = word_of_rows(counts)
     place = {word: i for i, word in enumerate(dict.fromkeys(words))}

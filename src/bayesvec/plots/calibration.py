@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Int64
 from bayesvec.plots.style import COLOURS, DASHES, pick, tidy
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def plot_ranks_sbc(calibration: "Calibration", *, axes: "Sequence[Axes] | None" 
     return list(axes)
 
 
-def rank_shares(values: npt.NDArray[np.int64], num_draws: int, bins: int = 20) -> tuple[Any, Any, Any]:
+def rank_shares(values: Int64, num_draws: int, bins: int = 20) -> tuple[Any, Any, Any]:
     """Return how often ranks fall in each bin over what is expected, its standard error, and the edges.
 
     Parameters

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec.diagnostics.check import ESS_WANTED, RHAT_ALLOWED, quantities
 from bayesvec.errors import OptionError
 from bayesvec.estimates import convergence
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayesvec.posterior.posterior import Posterior
-
-Float64 = npt.NDArray[np.float64]
 
 
 def plot_check(
@@ -125,7 +123,7 @@ def plot_ess(estimates: Sequence[Estimate], *, ax: "Axes | None" = None, points:
     return ax
 
 
-def ess_growth(draws: Float64, points: int = 20) -> tuple[npt.NDArray[np.int64], Float64, Float64]:
+def ess_growth(draws: Float64, points: int = 20) -> tuple[Int64, Float64, Float64]:
     """Return numbers of draws, and the bulk and tail ESS of so many first draws of each chain.
 
     Parameters

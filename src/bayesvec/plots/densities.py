@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL, Estimate
 from bayesvec.plots.quantities import scale_of
@@ -94,9 +94,7 @@ def plot_estimates(
     return ax
 
 
-def density(
-    draws: npt.NDArray[np.float64], bounds: tuple[float, float] | None = None
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def density(draws: Float64, bounds: tuple[float, float] | None = None) -> tuple[Float64, Float64]:
     """Return a grid and a Gaussian kernel density estimate on it, with Silverman's (1986) bandwidth.
 
     Parameters

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL, Estimate, Table
 from bayesvec.plots.quantities import scale_of
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from bayesvec.posterior.neighbors import Neighbor
 
 Estimates = Sequence[Estimate]
-Intervals = tuple[
-    npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]
-]  # mean, low, high
+Intervals = tuple[Float64, Float64, Float64]  # mean, low, high
 
 
 def plot_forest(

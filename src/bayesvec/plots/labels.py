@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64
 from bayesvec.plots.style import boxes_allowed, fonts_for, safe
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Box = tuple[float, float, float, float]  # left, bottom, right, top, in pixels
 
 
 def place_labels(
-    ax: "Axes", points: npt.NDArray[np.float64], texts: Sequence[str], *, fontsize: Any = "medium"
+    ax: "Axes", points: Float64, texts: Sequence[str], *, fontsize: Any = "medium"
 ) -> "list[Annotation]":
     """Write a text beside each point, the first where it likes and the others where there is still room.
 
@@ -82,7 +82,7 @@ def _size(label: "Annotation") -> tuple[float, float]:
 
 
 def _best(
-    point: npt.NDArray[np.float64], size: tuple[float, float], taken: list[Box], edges: Box, scale: float
+    point: Float64, size: tuple[float, float], taken: list[Box], edges: Box, scale: float
 ) -> tuple[tuple[float, float], Box]:
     """Return the shift from the point to the middle of its text, and the text's box, in pixels."""
     best: tuple[float, tuple[float, float], Box] | None = None

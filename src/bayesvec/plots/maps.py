@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Array, Float64
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL, tails
 from bayesvec.plots.labels import place_labels
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from bayesvec.posterior.posterior import Posterior
 
-Float64 = npt.NDArray[np.float64]
 
 _FEWEST = 3  # words that span a plane
 
@@ -40,7 +40,7 @@ class Projection:
     axes: Float64
     share: Float64
 
-    def __call__(self, vectors: npt.NDArray[Any]) -> Float64:
+    def __call__(self, vectors: Array) -> Float64:
         """Return the places in the plane of vectors (..., K), as (..., 2)."""
         return np.asarray((vectors - self.centre) @ self.axes.T)
 

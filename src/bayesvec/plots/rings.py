@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64
 from bayesvec.errors import OptionError
 from bayesvec.plots.labels import place_labels
 from bayesvec.plots.maps import check_identified
@@ -72,13 +72,13 @@ def _legend(ax: "Axes") -> None:
         handle.set_sizes([36.0])
 
 
-def _coordinates(posterior: "Posterior", words: Sequence[str]) -> npt.NDArray[np.float64]:
+def _coordinates(posterior: "Posterior", words: Sequence[str]) -> Float64:
     """Return the first two coordinates of the words in all draws, (draw, n, 2)."""
     vectors = posterior.draws.read("rho", rows=posterior.rows(words))
     return vectors[..., :2].reshape(-1, len(words), 2).astype(np.float64)
 
 
-def _draw(ax: "Axes", cloud: npt.NDArray[np.float64], words: Sequence[str], shown: int) -> None:
+def _draw(ax: "Axes", cloud: Float64, words: Sequence[str], shown: int) -> None:
     some = np.unique(np.linspace(0, len(cloud) - 1, min(shown, len(cloud))).astype(np.int64))
     for i, word in enumerate(words):
         style = {"color": pick(COLOURS, i), "marker": pick(MARKERS, i), "linewidths": 0}

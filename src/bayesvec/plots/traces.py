@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.plots.style import COLOURS, DASHES, fonts_for, new_panels, pick, safe, tidy
@@ -62,7 +62,7 @@ def _draw(estimate: Estimate, trace: "Axes", ranks: "Axes") -> None:
         tidy(ax)
 
 
-def rank_histograms(draws: npt.NDArray[np.float64], bins: int = 20) -> tuple[Any, Any]:
+def rank_histograms(draws: Float64, bins: int = 20) -> tuple[Any, Any]:
     """Return how many draws of each chain fall in equal ranges of rank, (chain, bins), and their edges."""
     bins = max(1, min(bins, draws.size // 5))
     ranks = np.argsort(np.argsort(draws, axis=None, kind="stable"), kind="stable").reshape(draws.shape)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._progress import progress
+from bayesvec._types import Bool, Float64, Int64
 from bayesvec.errors import InputError, OptionError
 from bayesvec.estimates.estimate import Estimate, Table, tails
 from bayesvec.estimates.per_draw import each_draw, nearest, unit_vectors
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
     from bayesvec.storage.reader import Draws
 
-Float64 = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
 
 SIGNS = np.array([-1.0, 1.0, 1.0])  # of a, b and c: the answer is near b - a + c (Mikolov et al. 2013)
 _AT_ONCE = 512  # questions whose cosines with all words are held at a time
@@ -68,8 +67,8 @@ def analogy(
 
 
 def answers(
-    draws: "Draws", question: Rows, n: int, *, among: Rows | None = None
-) -> tuple[Rows, Float64, Float64, Float64]:
+    draws: "Draws", question: Int64, n: int, *, among: Int64 | None = None
+) -> tuple[Int64, Float64, Float64, Float64]:
     """Return the ``n`` most probable answers to a : b :: c : ?.
 
     Parameters
@@ -77,7 +76,7 @@ def answers(
     draws : Draws
         The run.
     question : ndarray of int64, (3,)
-        Rows of a, b and c.
+        Int64 of a, b and c.
     n : int
         How many answers.
     among : ndarray of int64, optional
@@ -120,8 +119,8 @@ def read_questions(path: str | Path) -> Iterator[Question]:
 
 
 def right_answers(
-    draws: "Draws", questions: Rows, *, among: Rows | None = None, show: bool = False
-) -> npt.NDArray[np.bool_]:
+    draws: "Draws", questions: Int64, *, among: Int64 | None = None, show: bool = False
+) -> Bool:
     """Say of each question (M, 4) whether its fourth word is the nearest ``among`` some, (chain, draw, M)."""
     if among is not None:
         questions = np.searchsorted(among, questions)
@@ -138,7 +137,7 @@ def right_answers(
     return result.reshape(draws.num_chains, draws.num_draws, len(questions))
 
 
-def _nearest_of(unit: npt.NDArray[np.floating[Any]], questions: Rows) -> Rows:
+def _nearest_of(unit: npt.NDArray[np.floating[Any]], questions: Int64) -> Int64:
     target = unit[questions[:, 1]] - unit[questions[:, 0]] + unit[questions[:, 2]]
     cosines = target @ unit.T  # up to the length of the target, which does not change the order
     np.put_along_axis(cosines, questions[:, :3], -np.inf, axis=1)

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.per_draw import logistic, unit_vectors
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
     from bayesvec.storage.reader import Draws
 
-Float64 = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
 
 RIDGE = 1.0  # of the classifier, the usual penalty of 1 / C with C = 1
 MOST_STEPS = 50
@@ -48,7 +46,7 @@ def negative_share(
     return [Estimate(divergence, label_at("RNSB divergence", at), posterior.path), *labelled]
 
 
-def weat(draws: "Draws", x: Rows, y: Rows, a: Rows, b: Rows) -> Float64:
+def weat(draws: "Draws", x: Int64, y: Int64, a: Int64, b: Int64) -> Float64:
     r"""Return the WEAT effect size of each draw, (chain, draw).
 
     With :math:`s(w) = \mathrm{mean}_a \cos(w, a) - \mathrm{mean}_b \cos(w, b)` it is
@@ -67,7 +65,7 @@ def weat(draws: "Draws", x: Rows, y: Rows, a: Rows, b: Rows) -> Float64:
     return result
 
 
-def rnsb(draws: "Draws", targets: Rows, positive: Rows, negative: Rows) -> tuple[Float64, Float64]:
+def rnsb(draws: "Draws", targets: Int64, positive: Int64, negative: Int64) -> tuple[Float64, Float64]:
     """Return the divergence from even judgement, (chain, draw), and each target's share, (chain, draw, M).
 
     In each draw a logistic regression with a ridge penalty learns to tell ``negative`` from ``positive`` words by

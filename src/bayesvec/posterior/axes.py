@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.per_draw import unit_vectors
@@ -14,9 +14,6 @@ from bayesvec.posterior.terms import label_at, quoted
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
     from bayesvec.storage.reader import Draws
-
-Float64 = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
 
 
 def projection(
@@ -35,7 +32,7 @@ def projection(
     ]
 
 
-def projections(draws: "Draws", words: Rows, poles: Rows) -> Float64:
+def projections(draws: "Draws", words: Int64, poles: Int64) -> Float64:
     r"""Return the cosine between each word and an axis, (chain, draw, M).
 
     The axis of a draw is the mean of :math:`u_a - u_b` over the pairs, u the unit vectors (Kozlowski, Taddy &

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Bool, Float32, Float64, Int64
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimates.estimate import LEVEL, Estimate, Table, tails
 from bayesvec.estimates.per_draw import each_draw
@@ -16,10 +17,7 @@ if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
     from bayesvec.storage.reader import Draws
 
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 Vectors = npt.NDArray[np.floating[Any]]
-Rows = npt.NDArray[np.int64]
 
 # how the change of a word is measured, and what that is called
 CHANGES = {
@@ -156,7 +154,7 @@ def drift(
     )
 
 
-def _words_in_both(posterior: "Posterior", one: str, other: str) -> tuple[list[str], Rows]:
+def _words_in_both(posterior: "Posterior", one: str, other: str) -> tuple[list[str], Int64]:
     """Return the words that occur in both slices, and their rows in each, (words, 2)."""
     found: list[dict[str, int]] = []
     for name in (one, other):
@@ -169,7 +167,7 @@ def _words_in_both(posterior: "Posterior", one: str, other: str) -> tuple[list[s
     return words, np.array([(found[0][word], found[1][word]) for word in words], dtype=np.int64)
 
 
-def _changes(draws: "Draws", rows: Rows, top: int, by: str) -> tuple[Float64, npt.NDArray[np.bool_]]:
+def _changes(draws: "Draws", rows: Int64, top: int, by: str) -> tuple[Float64, Bool]:
     """Return the change of each pair of rows, and whether it is among the ``top`` largest, (chain, draw, word)."""
     shape = draws.num_chains, draws.num_draws, len(rows)
     changes = np.empty((draws.num_chains * draws.num_draws, len(rows)), dtype=np.float32)
@@ -186,7 +184,7 @@ def _changes(draws: "Draws", rows: Rows, top: int, by: str) -> tuple[Float64, np
     return changes.astype(np.float64).reshape(shape), (changes >= edge).reshape(shape)
 
 
-def _mean_directions(draws: "Draws", rows: Rows) -> Float32:
+def _mean_directions(draws: "Draws", rows: Int64) -> Float32:
     """Return the unit vector along the mean difference of each pair of rows, (pair, K)."""
     if draws.manifest["settings"]["identify"] == "none":
         raise OptionError(
@@ -199,7 +197,7 @@ def _mean_directions(draws: "Draws", rows: Rows) -> Float32:
     return np.asarray(apart / np.where(length > 0.0, length, 1.0)[:, None], dtype=np.float32)
 
 
-def _one_minus_cosine(draws: "Draws", rows: Rows, one: Float32, other: Float32) -> Float32:
+def _one_minus_cosine(draws: "Draws", rows: Int64, one: Float32, other: Float32) -> Float32:
     length = _lengths(one) * _lengths(other)
     if not length.all():
         word = draws.words[rows[int(np.argmin(length)), 0]]

@@ -10,8 +10,8 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec._validate import whole
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimates.estimate import Estimate, Table, tails
@@ -22,8 +22,6 @@ from bayesvec.posterior.terms import label_at, quoted
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
 
-Float64 = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
 
 # What a posterior has in place of gensim's attributes and methods.
 INSTEAD = {
@@ -192,7 +190,7 @@ def _refuse_repeated(words: list[str], rule: str) -> None:
         raise OptionError(f"got {twice!r} twice; {rule}")
 
 
-def _among(posterior: "Posterior", restrict_vocab: int | None, at: str | None) -> Rows | None:
+def _among(posterior: "Posterior", restrict_vocab: int | None, at: str | None) -> Int64 | None:
     """Return the rows that are looked at: all (None), those of a slice, the first so many of these."""
     among = posterior.slice_rows(at)
     if restrict_vocab is None:
@@ -211,7 +209,7 @@ def _sum_text(signed: list[tuple[str, float]]) -> str:
     return text
 
 
-def _cosines_with_sum(posterior: "Posterior", rows: Rows, weights: Float64, found: Rows) -> Float64:
+def _cosines_with_sum(posterior: "Posterior", rows: Int64, weights: Float64, found: Int64) -> Float64:
     """Return the cosines of words ``found`` with the sum of unit vectors, (chain, draw, M)."""
     result = np.empty((posterior.draws.num_chains, posterior.draws.num_draws, len(found)))
     for draws, unit in unit_vectors(posterior.draws, np.concatenate([rows, found])):
@@ -220,7 +218,7 @@ def _cosines_with_sum(posterior: "Posterior", rows: Rows, weights: Float64, foun
     return np.clip(result, -1.0, 1.0)
 
 
-def _vectors(posterior: "Posterior", rows: Rows) -> Iterator[tuple[slice, Float64]]:
+def _vectors(posterior: "Posterior", rows: Int64) -> Iterator[tuple[slice, Float64]]:
     for block in draw_slices(posterior.draws, len(rows)):
         yield block, posterior.draws.read("rho", rows=rows, draws=block).astype(np.float64)
 

@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import rankdata
 
+from bayesvec._types import Float64
 from bayesvec.errors import InputError
-
-Float64 = npt.NDArray[np.float64]
 
 
 class Judgement(NamedTuple):

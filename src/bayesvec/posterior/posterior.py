@@ -6,8 +6,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec.counts.names import Names
 from bayesvec.errors import OptionError, RunError
 from bayesvec.estimates.estimate import LEVEL, Estimate, Table
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from bayesvec.posterior.test_sets import Judged
     from bayesvec.posterior.uncertainty import Uncertainty
     from bayesvec.storage.reader import Draws
-
-Rows = npt.NDArray[np.int64]
 
 
 class Posterior:
@@ -96,7 +94,7 @@ class Posterior:
         draws = self._draws
         return in_order(draws.groups or (), slices_in_time(draws), last=shared_name(draws))
 
-    def rows(self, words: Iterable[str], *, at: str | None = None) -> Rows:
+    def rows(self, words: Iterable[str], *, at: str | None = None) -> Int64:
         """Return the row of each word in rho; raise an `UnknownWordError` with the closest names.
 
         Parameters
@@ -474,7 +472,7 @@ class Posterior:
     def __iter__(self) -> Iterator[str]:
         return iter(self.words)
 
-    def __getitem__(self, key: str | list[str]) -> npt.NDArray[np.float64]:
+    def __getitem__(self, key: str | list[str]) -> Float64:
         """Return the posterior mean of a word's vector, (K,), or of several words', (M, K)."""
         from bayesvec.posterior.gensim import mean_vector
 
@@ -610,7 +608,7 @@ class Posterior:
 
     def _pair_rows(
         self, pairs: Iterable[tuple[str, str]], what: str, at: str | None
-    ) -> tuple[list[tuple[str, str]], Rows]:
+    ) -> tuple[list[tuple[str, str]], Int64]:
         wanted = _checked_pairs(pairs)
         for one, other in wanted:
             if one == other:
@@ -625,7 +623,7 @@ class Posterior:
 
         return [Estimate(values[:, :, i], label(kind, each, at), self.path) for i, each in enumerate(words)]
 
-    def slice_rows(self, at: str | None) -> Rows | None:
+    def slice_rows(self, at: str | None) -> Int64 | None:
         """Return the rows of a slice, None (all rows) if none is asked for."""
         if at is None:
             return None

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec.counts.store import open_counts
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Table
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
     from bayesvec.storage.reader import Draws
 
-Float64 = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 _NEAR = 50  # words of about the same count, of which the usual spread is the median
 

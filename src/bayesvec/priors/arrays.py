@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Array
 from bayesvec.priors.coupling import Sparse
 from bayesvec.priors.gaussian import Prior, RowPrior
 from bayesvec.priors.learned import Learned, Part
 
-Arrays = dict[str, npt.NDArray[Any]]
+Arrays = dict[str, Array]
 
 _SIDES = ("rho", "alpha")
 
@@ -29,7 +29,7 @@ def to_arrays(prior: Prior) -> Arrays:
     return arrays
 
 
-def from_arrays(arrays: Mapping[str, npt.NDArray[Any]], recipe: Mapping[str, Any] | None = None) -> Prior:
+def from_arrays(arrays: Mapping[str, Array], recipe: Mapping[str, Any] | None = None) -> Prior:
     """Return the prior that `to_arrays` laid out."""
     sides = []
     for name in _SIDES:
@@ -57,7 +57,7 @@ def _part_arrays(start: str, part: Part) -> Arrays:
     return arrays | _coupling_arrays(start, part.coupling)
 
 
-def _part(start: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Part:
+def _part(start: str, arrays: Mapping[str, Array]) -> Part:
     learned, rank = arrays.get(f"{start}learned"), arrays.get(f"{start}rank")
     return Part(
         arrays[f"{start}name"].tobytes().decode(),
@@ -79,7 +79,7 @@ def _coupling_arrays(start: str, coupling: Sparse | None) -> Arrays:
     }
 
 
-def _coupling(start: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Sparse | None:
+def _coupling(start: str, arrays: Mapping[str, Array]) -> Sparse | None:
     from scipy.sparse import csr_array
 
     if f"{start}coupling_weight" not in arrays:

@@ -5,11 +5,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec.errors import OptionError
 
 Sparse: TypeAlias = Any  # a scipy.sparse.csr_array: SciPy tells no types
-Float64 = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 ROUNDING = 1e-12  # of the largest entry, by which two entries that should be equal may differ
 

@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec.errors import OptionError
 from bayesvec.priors.coupling import Sparse, check_coupling, factorise, log_determinant, off_diagonal
 from bayesvec.priors.learned import Part, total_coupling, total_neighbours, total_precision
-
-Float64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -213,7 +212,7 @@ class RowPrior:
         return gap - total[:, 1:] / total[:, :1]
 
     @cached_property
-    def _roots(self) -> npt.NDArray[np.int64] | None:
+    def _roots(self) -> Int64 | None:
         """The root of each row, if the parts are independent roots and independent steps from them."""
         if self._origin is not None:
             return self._origin._roots
@@ -230,7 +229,7 @@ class RowPrior:
             return None
         of_tree = np.empty(count, dtype=np.int64)
         of_tree[tree[begins]] = begins
-        found: npt.NDArray[np.int64] = of_tree[tree]
+        found: Int64 = of_tree[tree]
         return found
 
     def _own_rows(self, x: Float64) -> Float64:
@@ -274,7 +273,7 @@ class Prior:
         """Whether rotating rho and alpha together leaves the prior as it is."""
         return self.rho.is_isotropic and self.alpha.is_isotropic
 
-    def free_axes(self, dim: int) -> tuple[npt.NDArray[np.int64], ...] | None:
+    def free_axes(self, dim: int) -> tuple[Int64, ...] | None:
         """Return the sets of axes between which the prior leaves rotations free; None if all are one set.
 
         Parameters

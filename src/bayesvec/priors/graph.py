@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import word_of_rows
 from bayesvec.errors import InputError, OptionError
@@ -137,7 +137,7 @@ def _read_file(path: Path) -> Iterator[tuple[str, str, float]]:
 
 def _rows_of(
     links: Edges, place: dict[tuple[str, str], int], groups: Iterable[str]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+) -> tuple[Int64, Int64, Float64]:
     """Return the rows that links join, within each group, and their weights."""
     found = [
         (place[first, group], place[second, group], weight)

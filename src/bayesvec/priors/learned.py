@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Float64
 from bayesvec.errors import OptionError
 from bayesvec.priors.coupling import Sparse, off_diagonal
-
-Float64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

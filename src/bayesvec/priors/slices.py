@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import word_of_rows
 from bayesvec.errors import OptionError
@@ -24,9 +24,6 @@ from bayesvec.priors.gaussian import Prior, RowPrior
 from bayesvec.priors.learned import Learned, Part, make_part, plain, precision_of, precisions_of
 from bayesvec.priors.spherical import independent
 from bayesvec.priors.times import slice_times
-
-Float64 = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 SHARED = "shared"
 DRIFT_PRECISION = 50.0

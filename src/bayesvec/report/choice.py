@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
+
+from bayesvec._types import Int64
 
 HOW_MANY = 6
 _LETTERS = 6  # words as long as this are seldom mere grammar
 
 
-def frequent_words(words: Sequence[str], seen: npt.NDArray[np.int64], n: int = HOW_MANY) -> list[str]:
+def frequent_words(words: Sequence[str], seen: Int64, n: int = HOW_MANY) -> list[str]:
     """Return the ``n`` words of six letters or more that were seen most often, others after them, each once.
 
     Without a list of a language's grammatical words length is a rule of thumb.

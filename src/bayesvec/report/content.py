@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Int64
 from bayesvec.counts.store import open_counts
 from bayesvec.diagnostics.check import Check, quantities
 from bayesvec.errors import BayesvecError, NumericalError, OptionError, RunError, UnknownWordError
@@ -247,7 +247,7 @@ def _chosen(posterior: "Posterior", words: Sequence[str] | None, at: str | None)
     return list(words)
 
 
-def rows_of(posterior: "Posterior", at: str | None) -> npt.NDArray[np.int64]:
+def rows_of(posterior: "Posterior", at: str | None) -> Int64:
     """Return the rows that are told of: those of a slice, or all."""
     rows = posterior.slice_rows(at)
     return np.arange(len(posterior.words)) if rows is None else rows

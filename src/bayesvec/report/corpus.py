@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
+
+from bayesvec._types import Int64
 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
-
-Int64 = npt.NDArray[np.int64]
 
 
 def facts(counts: "PairCounts") -> dict[str, str]:

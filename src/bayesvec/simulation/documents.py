@@ -7,17 +7,9 @@ from typing import Any
 import numpy as np
 
 from bayesvec import __version__
+from bayesvec._types import Float64, Int64
 from bayesvec._validate import positive, whole, whole_seed
-from bayesvec.counts.pairs import Int64
-from bayesvec.simulation.pairs import (
-    DOCUMENTS,
-    Float64,
-    draw_alpha,
-    draw_rho,
-    frequencies,
-    generator,
-    number_names,
-)
+from bayesvec.simulation.pairs import DOCUMENTS, draw_alpha, draw_rho, frequencies, generator, number_names
 
 
 @dataclass(frozen=True, eq=False)

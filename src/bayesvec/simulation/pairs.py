@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit
 
 from bayesvec import __version__
+from bayesvec._types import Float64, Int32, Int64
 from bayesvec._validate import positive, whole, whole_seed
-from bayesvec.counts.pairs import Int32, Int64, PairCounts, from_sorted
+from bayesvec.counts.pairs import PairCounts, from_sorted
 from bayesvec.counts.store import open_counts, read_extra, save_counts
 from bayesvec.errors import InputError, OptionError
-
-Float64 = npt.NDArray[np.float64]
 
 # What a stream of random numbers is for; with the seed and the row it is the address of the stream.
 _RHO, _ALPHA, _TOTALS, _ROW, DOCUMENTS = range(1, 6)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesvec import __version__
 from bayesvec._validate import positive, whole, whole_seed
@@ -20,8 +19,6 @@ from bayesvec.simulation.pairs import (
     generator,
     number_names,
 )
-
-Float64 = npt.NDArray[np.float64]
 
 _STEPS = 16  # what the stream of steps is for: after those of `worlds`
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import bayesvec
 from bayesvec import _atomic as files
+from bayesvec._types import Array, Float32, Int64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import with_rows
 from bayesvec.errors import RunError
@@ -27,9 +27,6 @@ from bayesvec.kernels import rng
 from bayesvec.storage import reader as layout
 from bayesvec.storage import writer as recorder
 from bayesvec.storage.settings import Settings, differences
-
-Float32 = npt.NDArray[np.float32]
-Rows = npt.NDArray[np.int64]
 
 MONITORED = 50  # pairs of words whose cosines are watched
 
@@ -193,8 +190,8 @@ def create(
     counts: PairCounts,
     *,
     stats: Sequence[str],
-    prior: Mapping[str, npt.NDArray[Any]] | None = None,
-    start: Mapping[str, npt.NDArray[Any]] | None = None,
+    prior: Mapping[str, Array] | None = None,
+    start: Mapping[str, Array] | None = None,
     most_draws: int | None = None,
     force: bool = False,
 ) -> Run:
@@ -309,7 +306,7 @@ def monitored_pairs(num_words: int, seed: int) -> list[tuple[int, int]]:
     return list(pairs)
 
 
-def cosines(rho: Float32, first: Rows, second: Rows) -> Float32:
+def cosines(rho: Float32, first: Int64, second: Int64) -> Float32:
     """Return the cosines of pairs of rows; NaN where a row is zero."""
     x, y = (rho[rows].astype(np.float64) for rows in (first, second))  # squares of small floats are zero
     dot, square, other = (np.einsum("ij,ij->i", *pair) for pair in ((x, y), (x, x), (y, y)))

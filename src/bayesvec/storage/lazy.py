@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Array, Int64
+
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
 
@@ -51,12 +53,12 @@ class LazyArray:
     def __repr__(self) -> str:
         return f"<{self._name}: {self.shape} {self.dtype}, {self.nbytes / 1e6:,.1f} MB, read when indexed>"
 
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         if copy is False:
             raise ValueError("draws are read from disk, so an array of them is always a copy")
         return np.asarray(self[...], dtype=dtype)
 
-    def __getitem__(self, key: Any) -> npt.NDArray[Any]:
+    def __getitem__(self, key: Any) -> Array:
         """Index as NumPy does; a new axis (None) is not supported."""
         index = _expanded(key)
         for axis, size in enumerate(self.shape):
@@ -120,7 +122,7 @@ def _bounding_slice(part: Any, size: int) -> tuple[slice, Any]:
     return slice(first, int(positions.max()) + 1), within if within.ndim else int(within)
 
 
-def _distinct(part: Any, size: int) -> tuple[npt.NDArray[np.int64] | None, Any]:
+def _distinct(part: Any, size: int) -> tuple[Int64 | None, Any]:
     """Return the rows to read, each once (None for all of them), and ``part`` among these."""
     if isinstance(part, slice):
         chosen = range(size)[part]

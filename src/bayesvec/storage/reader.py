@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec import _atomic as files
+from bayesvec._types import Float32, Float64, Int64
 from bayesvec.errors import OptionError, RunError
 from bayesvec.storage import zarr3
 
@@ -33,9 +34,6 @@ FORMAT = "bayesvec run"
 FORMAT_VERSION = 1
 STAT_NAMES = {"log_posterior": "lp"}  # ArviZ's name for it
 SIDES = {"rho": "word", "alpha": "context"}
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
 
 class Mark(NamedTuple):
@@ -231,7 +229,7 @@ class Draws:
 
     def _row_ids(
         self, array: zarr3.Array, rows: Sequence[int] | npt.NDArray[np.integer[Any]] | None
-    ) -> npt.NDArray[np.int64] | None:
+    ) -> Int64 | None:
         if rows is None:
             return None
         ids = np.asarray(rows, dtype=np.int64).reshape(-1)

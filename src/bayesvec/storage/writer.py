@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec import _atomic as files
+from bayesvec._types import Float64
 from bayesvec.errors import RunError
 from bayesvec.storage import reader as layout
 from bayesvec.storage import zarr3
@@ -206,7 +207,7 @@ class ChainRecorder:
         self._arrays = layout.stored_arrays(folder, dict(manifest))
         self._staged = files.Staged()
         self._blocks: dict[str, npt.NDArray[Any]] = {}  # the shard being filled, (shard_draws, rows, width)
-        self._moments: dict[str, npt.NDArray[np.float64]] = {}
+        self._moments: dict[str, Float64] = {}
 
     def restore(self) -> dict[str, npt.NDArray[Any]]:
         """Return the committed state (nothing if there is none) and take up the shards that are not full."""

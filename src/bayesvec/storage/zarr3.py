@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._atomic import Staged, checksum, write
+from bayesvec._types import Int64
 from bayesvec.errors import RunError
 
 SHARD_BYTES = 12 << 20
@@ -105,7 +106,7 @@ class Array:
         yield self.index
 
     def read(
-        self, chain: int, number: int, rows: npt.NDArray[np.int64] | None = None
+        self, chain: int, number: int, rows: Int64 | None = None
     ) -> npt.NDArray[Any]:  # (shard_draws, rows, width)
         """Read some rows of one shard, and only their chunks; every byte used is checked."""
         path = self.shard(chain, number)

@@ -8,18 +8,15 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesvec._pipeline import in_order
 from bayesvec._progress import progress
+from bayesvec._types import Array, Int32, Int64
 from bayesvec.counts.spill import GrowingArray, empty_array
 from bayesvec.errors import InputError
 from bayesvec.text.reading import Block
 from bayesvec.text.tokens import Tokenizer, WordTable
 from bayesvec.text.vocabulary import VocabularyOptions, choose_vocabulary
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +56,7 @@ class EncodedCorpus:
         """Number of documents, those without a word included."""
         return len(self.bounds) - 1
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self) -> dict[str, Array]:
         """Return the arrays by name; ``EncodedCorpus(**arrays, options=options)`` makes the corpus again."""
         held = {name: getattr(self, name) for name in self.ARRAYS}
         return {name: array for name, array in held.items() if array is not None}

@@ -7,13 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Int64
 from bayesvec.errors import InputError
 from bayesvec.text.sources import ReadOptions, Source, decompressed, kind_of, opened
 from bayesvec.text.tables import Row, csv_rows, json_rows, parquet_rows
-
-Int64 = npt.NDArray[np.int64]
 
 
 class Block(NamedTuple):

@@ -21,13 +21,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Int32, Int64, UInt8
 from bayesvec.errors import OptionError
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-UInt8 = npt.NDArray[np.uint8]
 
 _CURLY = "\u2019"  # the typographic apostrophe
 _JOINERS = "\u200c\u200d"  # they shape the letters beside them, in Persian for example

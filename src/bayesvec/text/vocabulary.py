@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Int32, Int64
 from bayesvec._validate import one_of, whole
 from bayesvec.errors import InputError, OptionError
 
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 Words = str | os.PathLike[str] | Iterable[str]
 
 DEFAULT_VOCAB = 5000

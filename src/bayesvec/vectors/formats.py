@@ -9,12 +9,10 @@ from collections.abc import Callable, Collection, Iterator
 from typing import IO, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float32
 from bayesvec.errors import InputError
 from bayesvec.vectors.spelling import unwritten
-
-Float32 = npt.NDArray[np.float32]
 
 _CHUNK = 1 << 18
 _LONGEST = 1 << 24  # bytes of a line or a word; what is longer is no file of vectors

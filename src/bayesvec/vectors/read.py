@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float32, Int64
 from bayesvec.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
 
-Float32 = npt.NDArray[np.float32]
 
 _PICKLE = b"\x80"  # how a pickle begins, and no text does
 
@@ -73,7 +72,7 @@ class Vectors:
     def _rows(self) -> dict[str, int]:
         return {word: row for row, word in enumerate(self.words)}
 
-    def rows(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
+    def rows(self, words: Sequence[str]) -> Int64:
         """Return the row of each of ``words``, -1 for a word that has no vector here."""
         return np.array([self._rows.get(word, -1) for word in words], dtype=np.int64)
 

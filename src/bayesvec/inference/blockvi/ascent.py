@@ -18,10 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._parallel import Threads
+from bayesvec._types import Bool, Float64, Int64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import NumericalError
 from bayesvec.inference.sides import make_half
-from bayesvec.inference.variational import Bool, Float64, Report
+from bayesvec.inference.variational import Report
 from bayesvec.kernels import rng
 from bayesvec.kernels.variational import make_rows, make_work, update_rows
 from bayesvec.priors import Prior
@@ -74,7 +75,7 @@ class BlockAscent:
             )
         return before + float(own.data.sum()) + self._constant
 
-    def _update_colour(self, which: int, order: npt.NDArray[np.int64]) -> list[int]:
+    def _update_colour(self, which: int, order: Int64) -> list[int]:
         """Update rows that are not coupled with each other; return those that broke down."""
         side, own, other = self.sides[which], self.rows[which], self.rows[1 - which]
         neighbours = self._neighbours[which]

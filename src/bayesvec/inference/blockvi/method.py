@@ -17,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._parallel import Threads
+from bayesvec._types import Array, Float32, Float64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import OptionError
 from bayesvec.inference.blockvi.ascent import BlockAscent
 from bayesvec.inference.state import Info, State
-from bayesvec.inference.variational import Float32, Float64, Report, find_place, is_free, to_state
+from bayesvec.inference.variational import Report, find_place, is_free, to_state
 from bayesvec.kernels import rng
 from bayesvec.kernels.variational import draw_rows, make_work
 from bayesvec.model.density import Model
@@ -75,7 +76,7 @@ def approximate(
     threads: int = 1,
     report: Report = lambda _: None,
     **_: int,
-) -> dict[str, npt.NDArray[Any]]:
+) -> dict[str, Array]:
     """Fit the approximation; the same for any number of threads.
 
     Parameters
@@ -121,7 +122,7 @@ def approximate(
     }
 
 
-def summary(approximation: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
+def summary(approximation: dict[str, Array]) -> dict[str, Any]:
     """Return what to tell of an approximation."""
     elbo = approximation["elbo"]
     return {
@@ -138,7 +139,7 @@ def prepare(
     *,
     options: Options | None = None,
     anchors: Anchors | None = None,
-    approximation: dict[str, npt.NDArray[Any]] | None = None,
+    approximation: dict[str, Array] | None = None,
 ) -> Problem:
     """Take up an approximation to draw from.
 

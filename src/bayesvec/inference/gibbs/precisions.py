@@ -26,9 +26,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesvec._parallel import Threads
+from bayesvec._types import Float32, Float64
 from bayesvec.inference.sides import Half
 from bayesvec.inference.state import ScaledState as State
 from bayesvec.kernels import rng
@@ -38,9 +38,6 @@ from bayesvec.kernels.rows import Work
 from bayesvec.kernels.vector import padded_rows
 from bayesvec.priors import Prior
 from bayesvec.priors.learned import Learned, Part
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
 STRETCH_EVERY = 4  # sweeps from one move of the scales with their rows to the next
 _WIDTH = 0.2  # of the first interval around the log of a scale

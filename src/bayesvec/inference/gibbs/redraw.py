@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesvec._parallel import Threads
+from bayesvec._types import Float32
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.inference.sides import Colour, Half
 from bayesvec.kernels import rng
@@ -27,8 +27,6 @@ from bayesvec.kernels.rows import (
     restart_row,
 )
 from bayesvec.kernels.trees import make_tree_work, redraw_trees
-
-Float32 = npt.NDArray[np.float32]
 
 OVERRELAX = 0.7  # measured: benchmarks/overrelax.py
 

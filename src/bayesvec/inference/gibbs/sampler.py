@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._parallel import Threads
+from bayesvec._types import Float32, Float64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.inference.gibbs.precisions import (
     STRETCH_EVERY,
@@ -35,8 +36,6 @@ from bayesvec.kernels.rows import RowSide, Work, log_posterior_rows, make_work
 from bayesvec.kernels.vector import padded_rows
 from bayesvec.model.identification import Anchors
 from bayesvec.priors import Prior
-
-Float32 = npt.NDArray[np.float32]
 
 LEARNS = True  # the precisions of a prior, where it asks for that
 
@@ -156,7 +155,7 @@ def sweep(
     return after, Info(_log_posterior(current, rho, alpha, works, threads))
 
 
-def _at(problem: Problem, scales: npt.NDArray[np.float64]) -> Problem:
+def _at(problem: Problem, scales: Float64) -> Problem:
     """Return the problem at other values of the scales that are learned."""
     if not len(scales):
         return problem
@@ -201,7 +200,7 @@ def _log_posterior(
             rows: Float32 = rows,
             other: Float32 = other,
             data: bool = data,
-            shares: npt.NDArray[np.float64] = shares,
+            shares: Float64 = shares,
         ) -> None:
             log_posterior_rows(first, last, side, rows, other, data, works[thread], shares)
 

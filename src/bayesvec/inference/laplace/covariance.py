@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._parallel import Threads, default_threads
+from bayesvec._types import Float64, Int64
 from bayesvec.counts.names import Names
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import NumericalError, OptionError
@@ -24,7 +25,6 @@ from bayesvec.model.density import Curvature, Model
 from bayesvec.model.identification import Anchors
 from bayesvec.priors import Prior
 
-Float64 = npt.NDArray[np.float64]
 Report = Callable[[str], None]
 
 BLOCK = 128  # columns that are solved together: two words of 50 axes, or five of 25
@@ -177,7 +177,7 @@ def _tell(tell: Report, where: str, step: int, residual: float) -> None:
     tell(f"{where}, step {step}, residual {residual:.1g}")
 
 
-def _units(space: Space, rows: npt.NDArray[np.int64], axes: npt.NDArray[np.int64]) -> tuple[Float64, Float64]:
+def _units(space: Space, rows: Int64, axes: Int64) -> tuple[Float64, Float64]:
     """Return the free part of some unit vectors, (num_words, K, S) and (num_contexts, K, S)."""
     (num_words, dim), num_contexts = space.rho.shape, len(space.alpha)
     unit = np.zeros((num_words + num_contexts, dim, len(rows)))

@@ -14,13 +14,11 @@ that is.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Float64, Int64
 from bayesvec.errors import OptionError
 from bayesvec.inference.laplace.space import Space, indefinite
 from bayesvec.model.density import Curvature
-
-Float64 = npt.NDArray[np.float64]
 
 LARGEST = 6000  # free parameters: two matrices of a quarter GB at most, some seconds on one core
 
@@ -31,7 +29,7 @@ class Factor(NamedTuple):
     word: Float64  # (R, K, K) L, lower triangles; (1, R K, R K) if the prior couples words
     mixed: Float64  # (R K, F K) W, F the contexts that are free
     context: Float64  # (F K, F K) T, lower triangle
-    free: npt.NDArray[np.int64]  # (F,) their rows
+    free: Int64  # (F,) their rows
     num_contexts: int
 
     def solve(self, d_rho: Float64, d_alpha: Float64) -> tuple[Float64, Float64]:
@@ -125,7 +123,7 @@ def _word_blocks(curvature: Curvature) -> Float64:
     return whole[None]
 
 
-def _mixed(curvature: Curvature, free: npt.NDArray[np.int64]) -> Float64:
+def _mixed(curvature: Curvature, free: Int64) -> Float64:
     """Return the negative mixed blocks of the free contexts, dense: (R, K, F K)."""
     side, (rows, dim) = curvature.model.counts.by_word, curvature.rho.shape
     place = np.full(len(curvature.alpha), -1)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._parallel import Threads
+from bayesvec._types import Array, Float64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import OptionError
 from bayesvec.inference.laplace.factor import Factor, check_size, factorise
@@ -25,8 +26,6 @@ from bayesvec.model.density import Model
 from bayesvec.model.identification import Anchors
 from bayesvec.model.map import find_map
 from bayesvec.priors import Prior
-
-Float64 = npt.NDArray[np.float64]
 
 INDEPENDENT = True  # no warm-up: every draw is a new one from the Gaussian
 CAVEAT = "it is a Gaussian at the mode, which the posterior is not like where there are few data"
@@ -73,7 +72,7 @@ def approximate(
     warmup: int = 0,
     threads: int = 1,
     report: Callable[[str], None] | None = None,
-) -> dict[str, npt.NDArray[Any]]:
+) -> dict[str, Array]:
     """Find the mode and factor the Hessian there.
 
     Parameters
@@ -148,7 +147,7 @@ def prepare(
     *,
     options: Options | None = None,
     anchors: Anchors | None = None,
-    approximation: dict[str, npt.NDArray[Any]] | None = None,
+    approximation: dict[str, Array] | None = None,
 ) -> Problem:
     """Make the approximation ready to draw from.
 
@@ -218,7 +217,7 @@ def sweep(
     return drawn, Info(model.log_posterior(drawn.rho, drawn.alpha))
 
 
-def summary(approximation: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
+def summary(approximation: dict[str, Array]) -> dict[str, Any]:
     """Return how well the mode was reached, as plain numbers."""
     return {name: value.item() for name, value in approximation.items() if value.ndim == 0}
 

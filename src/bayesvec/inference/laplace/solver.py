@@ -18,13 +18,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Float64
 from bayesvec.counts.pairs import Side
 from bayesvec.errors import NumericalError
 from bayesvec.inference.laplace.space import Space, indefinite
 from bayesvec.kernels.mixed import WIDTH, mixed_rows
 from bayesvec.model.density import Curvature
 
-Float64 = npt.NDArray[np.float64]
 Tell = Callable[[int, float], None]  # iteration, largest relative residual
 
 ROUGH = 0.1  # relative residual of a Newton step: the next one starts ten times nearer to the mode

@@ -13,12 +13,11 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Float64
 from bayesvec.errors import NumericalError
 from bayesvec.model.density import Curvature, Model
 from bayesvec.model.identification import Anchors, to_gauge
 from bayesvec.priors import Prior
-
-Float64 = npt.NDArray[np.float64]
 
 RANK_TOLERANCE = 1e-12  # of the largest squared singular value, below which an axis is empty
 NEWTON_STEPS = 30

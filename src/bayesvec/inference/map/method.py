@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._parallel import Threads
+from bayesvec._types import Array
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import OptionError
 from bayesvec.inference.state import Info, State
@@ -20,7 +21,7 @@ __all__ = ["MapEstimate", "find_map"]
 INDEPENDENT = True
 POINT = True
 
-Arrays = Mapping[str, npt.NDArray[Any]]
+Arrays = Mapping[str, Array]
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def approximate(
     threads: int,
     report: Callable[[str], None],
     **_: int,
-) -> dict[str, npt.NDArray[Any]]:
+) -> dict[str, Array]:
     """Find the mode; anchors are taken from it, so it is in their gauge already up to rounding."""
     found = find_map(
         counts,

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesvec._types import Bool, Float64
 from bayesvec.errors import NumericalError
-from bayesvec.inference.variational import ASCENT, Bool, Float64, Report
+from bayesvec.inference.variational import ASCENT, Report
 from bayesvec.kernels import rng
 from bayesvec.kernels.variational import fill_normal_rows
 from bayesvec.model.density import Model

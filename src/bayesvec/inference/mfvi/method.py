@@ -20,12 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._parallel import Threads
+from bayesvec._types import Array, Float64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import OptionError
 from bayesvec.inference.mfvi import advi
 from bayesvec.inference.mfvi.ascent import AVERAGED, Ascent, Bound, start_log_sd
 from bayesvec.inference.state import Info, State
-from bayesvec.inference.variational import Float64, Report, find_place, is_free, place_anchors, to_state
+from bayesvec.inference.variational import Report, find_place, is_free, place_anchors, to_state
 from bayesvec.kernels import rng
 from bayesvec.kernels.variational import fill_normal_rows
 from bayesvec.model.density import Model
@@ -91,7 +92,7 @@ def approximate(
     threads: int = 1,
     report: Report = lambda _: None,
     **_: int,
-) -> dict[str, npt.NDArray[Any]]:
+) -> dict[str, Array]:
     """Fit the approximation; the same for any number of threads.
 
     Parameters
@@ -146,7 +147,7 @@ def approximate(
     }
 
 
-def summary(approximation: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
+def summary(approximation: dict[str, Array]) -> dict[str, Any]:
     """Return what to tell of an approximation."""
     elbo, iterations = approximation["elbo"], int(approximation["iterations"])
     last = AVERAGED if len(elbo) == iterations else 1
@@ -164,7 +165,7 @@ def prepare(
     *,
     options: Options | None = None,
     anchors: Anchors | None = None,
-    approximation: dict[str, npt.NDArray[Any]] | None = None,
+    approximation: dict[str, Array] | None = None,
 ) -> Problem:
     """Take up an approximation to draw from.
 

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._parallel import Threads
+from bayesvec._types import Array, Float64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.inference.nuts.target import Target
@@ -28,8 +29,6 @@ from bayesvec.kernels import rng
 from bayesvec.model.identification import Anchors, to_gauge
 from bayesvec.model.map import find_map
 from bayesvec.priors import Prior
-
-Float64 = npt.NDArray[np.float64]
 
 WAIT_SECONDS = 0.2  # between two reports
 START_ITERATIONS = 100  # of the MAP, enough for a start
@@ -83,7 +82,7 @@ class Info(NamedTuple):
 class _Chain:
     """One chain: a sampler of its own, so that it is a function of the seed and the chain's number alone."""
 
-    def __init__(self, target: Target, kept: Mapping[str, npt.NDArray[Any]], chain: int, warmup: int) -> None:
+    def __init__(self, target: Target, kept: Mapping[str, Array], chain: int, warmup: int) -> None:
         self.target = target
         self.rho, self.alpha = kept["rho"][chain], kept["alpha"][chain]
         self.chain = chain
@@ -163,7 +162,7 @@ def approximate(
     warmup: int,
     threads: int,
     report: Callable[[str], None] = lambda text: None,
-) -> dict[str, npt.NDArray[Any]]:
+) -> dict[str, Array]:
     """Run all chains to their end and return their draws.
 
     Parameters
@@ -202,7 +201,7 @@ def approximate(
     target = Target(counts, prior, dim, anchors=anchors)
     around = _near_mode(counts, prior, dim, anchors=anchors, seed=seed, threads=threads, report=report)
     target.function()(target.start(seed, 0, around))  # compiles before there are threads
-    kept: dict[str, npt.NDArray[Any]] = {
+    kept: dict[str, Array] = {
         name: np.empty((chains, draws, *shape), dtype=np.float32)
         for name, shape in zip(("rho", "alpha"), target.shapes, strict=True)
     }
@@ -254,7 +253,7 @@ def _near_mode(
 
 def _run(
     chains: list[_Chain],
-    kept: dict[str, npt.NDArray[Any]],
+    kept: dict[str, Array],
     begin: Callable[[_Chain], None],
     threads: int,
     report: Callable[[str], None],
@@ -303,7 +302,7 @@ def _missing() -> OptionError:
 class Problem:
     """The draws, ready to be handed out."""
 
-    approximation: Mapping[str, npt.NDArray[Any]]
+    approximation: Mapping[str, Array]
 
 
 def prepare(
@@ -313,7 +312,7 @@ def prepare(
     *,
     options: Options | None = None,
     anchors: Anchors | None = None,
-    approximation: Mapping[str, npt.NDArray[Any]],
+    approximation: Mapping[str, Array],
 ) -> Problem:
     """Take what `approximate` returned; all else is in it."""
     return Problem(approximation)
@@ -346,7 +345,7 @@ def sweep(
     return State(kept["rho"][at], kept["alpha"][at]), Info(*(float(kept[name][at]) for name in Info._fields))
 
 
-def summary(approximation: Mapping[str, npt.NDArray[Any]]) -> dict[str, Any]:
+def summary(approximation: Mapping[str, Array]) -> dict[str, Any]:
     """Return what a user should know of the chains as a whole."""
     return {
         "divergences": int(approximation["diverging"].sum()),

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from bayesvec._types import Bool, Float32, Float64, Int32, Int64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.kernels import rng
 from bayesvec.kernels.compiled import compiled
@@ -17,11 +17,6 @@ from bayesvec.kernels.coupling import Coupling, make_coupling
 from bayesvec.kernels.density import combine_rows, gradient_rows
 from bayesvec.model.identification import Anchors
 from bayesvec.priors import Prior, RowPrior
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 JITTER = 0.5  # spread of the starts around a place, in units of its entries' root mean square
 
@@ -45,7 +40,7 @@ class Pull(NamedTuple):
     """The prior of one side."""
 
     free: Int64  # rows that are parameters
-    fixed: npt.NDArray[np.bool_]  # (rows,) those that are not
+    fixed: Bool  # (rows,) those that are not
     precision: Float64  # (rows, K) of each row given the others
     mean: Float64  # (rows, K)
     coupling: Coupling
@@ -212,7 +207,7 @@ class Target:
         alpha[self.free] = theta[rho.size :].reshape(-1, alpha.shape[1])
 
 
-def _pull(prior: RowPrior, shape: tuple[int, int], free: npt.NDArray[np.bool_]) -> Pull:
+def _pull(prior: RowPrior, shape: tuple[int, int], free: Bool) -> Pull:
     empty = Coupling(np.zeros(shape[0] + 1, np.int64), np.zeros(0, np.int32), np.zeros(0))
     return Pull(
         np.flatnonzero(free),
