@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bayesvec.counts.pairs import PairCounts, from_pairs
-from bayesvec.counts.split import binomial
 from bayesvec.counts.store import open_counts, read_extra, save_counts
 from bayesvec.counts.table import from_table
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import rng
+from bayesvec.kernels.binomial import binomial
 from bayesvec.kernels.compiled import compiled
 from bayesvec.simulation.documents import simulate_documents
 from bayesvec.simulation.pairs import simulate

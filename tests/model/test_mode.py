@@ -9,10 +9,10 @@ from scipy.sparse.linalg import ArpackError
 import bayesvec as bv
 from bayesvec import from_pairs
 from bayesvec.errors import NumericalError, OptionError
-from bayesvec.model import balance
 from bayesvec.model import density as model_module
-from bayesvec.model.balance import balanced, zero_is_the_mode
+from bayesvec.model import isotropic
 from bayesvec.model.density import Model
+from bayesvec.model.isotropic import balanced, zero_is_the_mode
 from bayesvec.model.map import find_map
 from bayesvec.priors import Prior, RowPrior, spherical
 
@@ -164,7 +164,7 @@ def test_zero_of_counted_text_whose_rows_add_up_to_zero():
     documents, _ = bv.simulate_documents(60, 30, vocab=300, epsilon=3.0)
     counts = bv.count(documents=documents, negatives=1, progress=False)
     n_pos, n_neg = dense(counts)
-    assert n_pos.size > balance.SMALL
+    assert n_pos.size > isotropic.SMALL
     assert_array_equal(n_pos.sum(axis=1), n_neg.sum(axis=1))
     edge = np.linalg.norm((n_pos - n_neg) / 2, 2)
     assert zero_is_the_mode(counts, spherical(edge * 1.001))
@@ -179,7 +179,7 @@ def test_zero_where_lanczos_iteration_fails(monkeypatch):
         raise ArpackError(-9)
 
     monkeypatch.setattr("scipy.sparse.linalg.svds", fails)
-    monkeypatch.setattr(balance, "SMALL", 0)
+    monkeypatch.setattr(isotropic, "SMALL", 0)
     test_zero_exactly_where_it_is_the_mode((30, 20))
 
 

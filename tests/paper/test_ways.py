@@ -7,7 +7,7 @@ import pytest
 
 import bayesvec as bv
 from bayesvec.chains.memory import draw_alone
-from bayesvec.counts.documents import split_documents
+from bayesvec.counts.split import split_documents
 from bayesvec.errors import AnchorError, OptionError
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.model.identification import choose_anchors

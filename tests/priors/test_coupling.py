@@ -9,12 +9,12 @@ from scipy.stats import multivariate_normal
 from bayesvec import priors
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.counts.rows import with_rows, word_of_rows
+from bayesvec.counts.times import slice_times
 from bayesvec.errors import InputError, OptionError
 from bayesvec.priors import Learned, Prior, RowPrior
 from bayesvec.priors.arrays import from_arrays, to_arrays
 from bayesvec.priors.coupling import colours
 from bayesvec.priors.slices import laplacian
-from bayesvec.priors.times import slice_times
 from bayesvec.vectors.read import Vectors
 from joint import covariance, sparse_counts
 

@@ -15,9 +15,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bayesvec as bv
+from bayesvec.counts.documents import EncodedCorpus
 from bayesvec.errors import InputError, OptionError
 from bayesvec.text import vocabulary as vocabulary_module
-from bayesvec.text.corpus import EncodedCorpus, tokenize
+from bayesvec.text.corpus import tokenize
 from bayesvec.text.reading import read_blocks, row_blocks
 from bayesvec.text.sources import ReadOptions, find_sources
 from bayesvec.text.tokens import make_tokenizer

@@ -1,118 +1,66 @@
-"""Documents held out: counts of some documents beside counts of the others."""
+"""Encoded documents: token ids, where each document begins, and its group."""
 
-from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bayesvec._types import Int64
-from bayesvec._validate import fractions_of_one, whole_seed
-from bayesvec.counts.pairs import PairCounts
-from bayesvec.counts.spill import parse_memory
-from bayesvec.counts.windows import count_corpus
-from bayesvec.errors import InputError, OptionError
-from bayesvec.kernels import rng
-from bayesvec.text.corpus import EncodedCorpus
+from bayesvec._types import Array, Int32, Int64
+from bayesvec.counts.spill import empty_array
 
 
-def split_documents(
-    counts: PairCounts,
-    fractions: Sequence[float] = (0.7, 0.15, 0.15),
-    seed: int = 0,
-    *,
-    units: npt.ArrayLike | None = None,
-    memory: int | None = None,
-    threads: int | None = None,
-) -> tuple[PairCounts, ...]:
-    """Share out the documents (or baskets) at random and count each part by itself.
+@dataclass(frozen=True, eq=False)
+class EncodedCorpus:
+    """The documents as numbers, with all that is needed to count them again.
 
-    Every part has the whole's vocabulary and rows, and a document's negative samples are those it had in the
-    whole; so the parts add up to it.
-
-    Parameters
+    Attributes
     ----------
-    counts : PairCounts
-        Counts that know their documents (of `count` or `count_baskets`).
-    fractions : sequence of float, optional
-        The share of documents of each part; they add up to 1.
-    seed : int, optional
-        Of the assignment.
-    units : array_like of int, optional
-        What each document is of, such as the number of its author: documents of one unit stay together, and
-        it is units that are shared out.
-    memory, threads : int, optional
-        As in `count_corpus`.
+    tokens : ndarray of int32
+        The context row of each token, document after document; -1 is a word outside the vocabulary.
+    bounds : ndarray of int64
+        Document ``d`` is ``tokens[bounds[d] : bounds[d + 1]]``.
+    numbers : ndarray of int64
+        Each document's number in the whole corpus: where its random numbers are addressed.
+    frequency : ndarray of int64
+        How often each word of the vocabulary occurs in the whole corpus.
+    group_of : ndarray of int32 or None
+        The group of each document, where there are groups.
+    rows : ndarray of int32, shape (rows, 2), or None
+        The word and the group of each word row, where there are groups; else word rows are the vocabulary's.
+    options : dict
+        How pairs are counted (the fields of `bayesvec.counts.windows.PairOptions`); plain values, fit for JSON.
     """
-    corpus = counts.source
-    if corpus is None:
-        raise OptionError("these counts do not know their documents; split them by pair instead")
-    shares, seed = fractions_of_one(fractions), whole_seed(seed)
-    _check_ids(corpus, counts)
-    groups = tuple(counts.recipe.get("groups", ()))
-    of_baskets = corpus.options.get("window", 2) is None
-    split = {"by": "basket" if of_baskets else "document", "fractions": list(shares), "seed": seed}
-    parts = []
-    for part, documents in enumerate(_shared_out(corpus, shares, seed, _units(corpus, units))):
-        chosen = corpus.select(documents, memory=parse_memory(memory))
-        made = {"split": {**split, "part": part, "of": counts.fingerprint}}
-        recipe = {**counts.recipe, **_sizes(chosen, counts.num_contexts), **made}
-        recipe.pop("word_types", None)  # those outside the vocabulary are not known any more
-        try:
-            parts.append(
-                count_corpus(chosen, counts.contexts, groups, recipe=recipe, memory=memory, threads=threads)
-            )
-        except InputError as error:
-            size = f"{len(documents)} {split['by']}s"
-            raise OptionError(
-                f"part {part + 1} of the split, {size}: {error}; give it a larger fraction"
-            ) from None
-    return tuple(parts)
 
+    tokens: Int32
+    bounds: Int64
+    numbers: Int64
+    frequency: Int64
+    group_of: Int32 | None = None
+    rows: Int32 | None = None
+    options: dict[str, Any] = field(default_factory=dict)
 
-def _sizes(corpus: EncodedCorpus, num_words: int) -> dict[str, int]:
-    """Return what a recipe says of the size of the documents."""
-    inside = corpus.tokens[corpus.tokens >= 0]
-    return {
-        "documents": corpus.num_documents,
-        "tokens": len(corpus.tokens),
-        "tokens_in_vocabulary": len(inside),
-        "words_not_found": int((np.bincount(inside, minlength=num_words) == 0).sum()),
-    }
+    ARRAYS = ("tokens", "bounds", "numbers", "frequency", "group_of", "rows")
 
+    @property
+    def num_documents(self) -> int:
+        """Number of documents, those without a word included."""
+        return len(self.bounds) - 1
 
-def _check_ids(corpus: EncodedCorpus, counts: PairCounts) -> None:
-    """Raise if the documents, which may come from a damaged folder, name rows that are not there."""
-    ends = corpus.bounds
-    fits = ends[0] == 0 and ends[-1] == len(corpus.tokens) and np.all(np.diff(ends) >= 0)
-    if len(corpus.tokens):
-        fits &= corpus.tokens.min() >= -1 and corpus.tokens.max() < counts.num_contexts
-    if corpus.group_of is not None and len(corpus.group_of):
-        size = len(counts.recipe.get("groups", ()))
-        fits &= corpus.group_of.min() >= 0 and corpus.group_of.max() < size
-    if not fits:
-        raise InputError("the documents kept with these counts are damaged; count the text again")
+    def arrays(self) -> dict[str, Array]:
+        """Return the arrays by name; ``EncodedCorpus(**arrays, options=options)`` makes the corpus again."""
+        held = {name: getattr(self, name) for name in self.ARRAYS}
+        return {name: array for name, array in held.items() if array is not None}
 
+    def select(self, documents: Int64, *, memory: int | None = None) -> "EncodedCorpus":
+        """Return the corpus of some documents, in the order given, each with its number in the whole."""
+        from bayesvec.kernels.counting import gather
 
-def _units(corpus: EncodedCorpus, units: npt.ArrayLike | None) -> Int64:
-    """Return the unit of each document: itself, if none are given."""
-    if units is None:
-        return corpus.numbers
-    given = np.asarray(units, dtype=np.int64)
-    if given.shape != corpus.numbers.shape:
-        raise OptionError(
-            f"units has {given.size} entries for {corpus.num_documents} documents; give one each"
+        lengths = np.diff(self.bounds)[documents]
+        bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        in_file = memory is not None and 4 * bounds[-1] > memory // 4
+        tokens = empty_array(int(bounds[-1]), np.int32, in_file=in_file)
+        gather(self.tokens, self.bounds, documents, tokens)
+        group_of = None if self.group_of is None else self.group_of[documents]
+        return EncodedCorpus(
+            tokens, bounds, self.numbers[documents], self.frequency, group_of, self.rows, dict(self.options)
         )
-    return given
-
-
-def _shared_out(corpus: EncodedCorpus, shares: Sequence[float], seed: int, units: Int64) -> Iterator[Int64]:
-    """Yield the documents of each part: those with words, their units in an order drawn by number."""
-    documents = np.flatnonzero(np.diff(corpus.bounds) > 0)
-    numbers, unit_of = np.unique(units[documents], return_inverse=True)
-    key = rng.make_key(seed, rng.SPLIT)
-    drawn = np.array([int(rng.bits(key, int(number), 0)[0]) for number in numbers], dtype=np.uint64)
-    place = np.empty(len(numbers), dtype=np.int64)
-    place[np.argsort(drawn, kind="stable")] = np.arange(len(numbers))
-    edges = np.rint(np.cumsum(shares) * len(numbers)).astype(np.int64)
-    for first, last in zip([0, *edges[:-1]], edges, strict=True):
-        yield documents[(place[unit_of] >= first) & (place[unit_of] < last)]

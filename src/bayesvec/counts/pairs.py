@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._types import Int32, Int64
+from bayesvec.counts.documents import EncodedCorpus
 from bayesvec.errors import InputError
 
 
@@ -53,7 +54,7 @@ class PairCounts:
     permutation: Int64
     groups: tuple[str, ...] | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
-    source: Any = None
+    source: EncodedCorpus | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "recipe", MappingProxyType(dict(self.recipe)))
@@ -237,7 +238,7 @@ def from_sorted(
     contexts: tuple[str, ...],
     groups: tuple[str, ...] | None,
     recipe: Mapping[str, Any],
-    source: Any = None,
+    source: EncodedCorpus | None = None,
 ) -> PairCounts:
     """Make pair counts from distinct pairs sorted by word, then context (not checked again)."""
     permutation = _stable_order(context, len(contexts))

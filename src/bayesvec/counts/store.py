@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from bayesvec import __version__
 from bayesvec import _atomic as files
+from bayesvec.counts.documents import EncodedCorpus
 from bayesvec.counts.pairs import PairCounts, Side
 from bayesvec.counts.table import ENDINGS, from_table
 from bayesvec.errors import InputError
@@ -330,12 +331,10 @@ def _ids(folder: Path, manifest: Mapping[str, Any], name: str, size: int) -> Arr
     return array
 
 
-def _source(folder: Path, manifest: Mapping[str, Any]) -> Any:
+def _source(folder: Path, manifest: Mapping[str, Any]) -> EncodedCorpus | None:
     """Open the corpus that was counted, if it was kept."""
     if manifest["source"] is None:
         return None
-    from bayesvec.text.corpus import EncodedCorpus
-
     names = [name for name in manifest["arrays"] if name.startswith("source.")]
     arrays = {name.removeprefix("source."): _array(folder, manifest, name) for name in names}
     return EncodedCorpus(**arrays, options=manifest["source"])

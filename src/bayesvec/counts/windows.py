@@ -11,12 +11,12 @@ from bayesvec._pipeline import check_threads, in_order
 from bayesvec._progress import progress
 from bayesvec._types import Bool, Float64, Int32, Int64
 from bayesvec._validate import one_of, positive, whole, whole_seed
+from bayesvec.counts.documents import EncodedCorpus
 from bayesvec.counts.pairs import PairCounts, Side
 from bayesvec.counts.spill import GrowingArray, empty_array, parse_memory
 from bayesvec.errors import InputError
 from bayesvec.kernels import counting as kernels
 from bayesvec.kernels import rng
-from bayesvec.text.corpus import EncodedCorpus
 
 _THINNED_AT_ONCE = 1 << 22
 

@@ -101,7 +101,7 @@ def users_of_baskets(
 ) -> Int64:
     """Return the user of each basket that `movielens` counts with the same arguments.
 
-    With these as ``units`` `bayesvec.counts.documents.split_documents` holds out whole users in recipe B too.
+    With these as ``units`` `bayesvec.counts.split.split_documents` holds out whole users in recipe B too.
     """
     _, ratings = _chosen(_find(path), recipe, min_ratings, seed)
     return np.array([user for user, _ in _baskets(ratings, disliked=recipe == "B")], dtype=np.int64)

@@ -72,7 +72,7 @@ def thin(
     Parameters
     ----------
     tokens, bounds, numbers : ndarray
-        The documents, as in `bayesvec.text.corpus.EncodedCorpus`.
+        The documents, as in `bayesvec.counts.documents.EncodedCorpus`.
     first, last : int
         The range of documents to thin.
     keep : ndarray of float64

@@ -5,7 +5,7 @@ works on rows in units of their approximate posterior standard deviation. Conver
 units: where the gradient of every row has a length below ``tolerance``, every row is within about that many
 standard deviations of the mode given the others, however large the corpus.
 
-Under an isotropic prior the mode is balanced, and with little data it is zero: see `bayesvec.model.balance`.
+Under an isotropic prior the mode is balanced, and with little data it is zero: see `bayesvec.model.isotropic`.
 """
 
 import time
@@ -21,8 +21,8 @@ from bayesvec._types import Array, Float64
 from bayesvec.counts.pairs import PairCounts, Side
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.kernels import rng
-from bayesvec.model.balance import balanced, zero_is_the_mode
 from bayesvec.model.density import Model
+from bayesvec.model.isotropic import balanced, zero_is_the_mode
 from bayesvec.priors import Prior
 
 Report = Callable[[int, float, float], None]  # iteration, log posterior, scaled gradient

@@ -100,7 +100,7 @@ def parts(counts: PairCounts, share: float, split: str, seed: int, units: Any = 
     """
     fractions = (HELD_OUT, share, 1.0 - HELD_OUT - share)
     if split == "user":
-        from bayesvec.counts.documents import split_documents
+        from bayesvec.counts.split import split_documents
 
         test, train, _ = split_documents(counts, fractions, seed, units=units)
     else:

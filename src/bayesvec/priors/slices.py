@@ -18,12 +18,12 @@ import numpy as np
 from bayesvec._types import Float64, Int64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import word_of_rows
+from bayesvec.counts.times import slice_times
 from bayesvec.errors import OptionError
 from bayesvec.priors.coupling import Sparse
 from bayesvec.priors.gaussian import Prior, RowPrior
 from bayesvec.priors.learned import Learned, Part, make_part, plain, precision_of, precisions_of
 from bayesvec.priors.spherical import independent
-from bayesvec.priors.times import slice_times
 
 SHARED = "shared"
 DRIFT_PRECISION = 50.0

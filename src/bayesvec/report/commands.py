@@ -137,8 +137,8 @@ def _prior_options(settings: Mapping[str, Any]) -> list[str] | None:
 
 def _slice_order(recipe: Mapping[str, Any]) -> list[str] | None:
     """Return the option that orders the slices, nothing if their names do; None if times were given for them."""
+    from bayesvec.counts.times import slice_times
     from bayesvec.errors import OptionError
-    from bayesvec.priors.times import slice_times
 
     slices, times = recipe["slices"], recipe["times"]
     try:

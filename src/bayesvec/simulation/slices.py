@@ -8,8 +8,8 @@ import numpy as np
 from bayesvec import __version__
 from bayesvec._validate import positive, whole, whole_seed
 from bayesvec.counts.pairs import PairCounts
+from bayesvec.counts.times import slice_times
 from bayesvec.errors import OptionError
-from bayesvec.priors.times import slice_times
 from bayesvec.simulation.pairs import (
     Truth,
     draw_alpha,

@@ -1,7 +1,6 @@
 """Text to a vocabulary and token ids."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from time import perf_counter
@@ -11,69 +10,13 @@ import numpy as np
 
 from bayesvec._pipeline import in_order
 from bayesvec._progress import progress
-from bayesvec._types import Array, Int32, Int64
-from bayesvec.counts.spill import GrowingArray, empty_array
+from bayesvec._types import Int32, Int64
+from bayesvec.counts.documents import EncodedCorpus
+from bayesvec.counts.spill import GrowingArray
 from bayesvec.errors import InputError
 from bayesvec.text.reading import Block
 from bayesvec.text.tokens import Tokenizer, WordTable
 from bayesvec.text.vocabulary import VocabularyOptions, choose_vocabulary
-
-
-@dataclass(frozen=True, eq=False)
-class EncodedCorpus:
-    """The documents as numbers, with all that is needed to count them again.
-
-    Attributes
-    ----------
-    tokens : ndarray of int32
-        The context row of each token, document after document; -1 is a word outside the vocabulary.
-    bounds : ndarray of int64
-        Document ``d`` is ``tokens[bounds[d] : bounds[d + 1]]``.
-    numbers : ndarray of int64
-        Each document's number in the whole corpus: where its random numbers are addressed.
-    frequency : ndarray of int64
-        How often each word of the vocabulary occurs in the whole corpus.
-    group_of : ndarray of int32 or None
-        The group of each document, where there are groups.
-    rows : ndarray of int32, shape (rows, 2), or None
-        The word and the group of each word row, where there are groups; else word rows are the vocabulary's.
-    options : dict
-        How pairs are counted (the fields of `bayesvec.text.count.PairOptions`); plain values, fit for JSON.
-    """
-
-    tokens: Int32
-    bounds: Int64
-    numbers: Int64
-    frequency: Int64
-    group_of: Int32 | None = None
-    rows: Int32 | None = None
-    options: dict[str, Any] = field(default_factory=dict)
-
-    ARRAYS = ("tokens", "bounds", "numbers", "frequency", "group_of", "rows")
-
-    @property
-    def num_documents(self) -> int:
-        """Number of documents, those without a word included."""
-        return len(self.bounds) - 1
-
-    def arrays(self) -> dict[str, Array]:
-        """Return the arrays by name; ``EncodedCorpus(**arrays, options=options)`` makes the corpus again."""
-        held = {name: getattr(self, name) for name in self.ARRAYS}
-        return {name: array for name, array in held.items() if array is not None}
-
-    def select(self, documents: Int64, *, memory: int | None = None) -> "EncodedCorpus":
-        """Return the corpus of some documents, in the order given, each with its number in the whole."""
-        from bayesvec.kernels.counting import gather
-
-        lengths = np.diff(self.bounds)[documents]
-        bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        in_file = memory is not None and 4 * bounds[-1] > memory // 4
-        tokens = empty_array(int(bounds[-1]), np.int32, in_file=in_file)
-        gather(self.tokens, self.bounds, documents, tokens)
-        group_of = None if self.group_of is None else self.group_of[documents]
-        return EncodedCorpus(
-            tokens, bounds, self.numbers[documents], self.frequency, group_of, self.rows, dict(self.options)
-        )
 
 
 class TokenStream(NamedTuple):
