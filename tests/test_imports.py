@@ -44,9 +44,6 @@ ORDER = [
 # Imports that point the wrong way and are still to be removed. Nothing is ever added here.
 KNOWN = {
     ("chains.display", "estimates.convergence"),
-    ("counts.documents", "text.corpus"),
-    ("counts.store", "text.corpus"),
-    ("counts.windows", "text.corpus"),
     ("diagnostics.calibration", "fitting"),
     ("diagnostics.comparison", "posterior.posterior"),
     ("io", "posterior.posterior"),
@@ -55,7 +52,6 @@ KNOWN = {
     ("kernels.rows", "counts.pairs"),
     ("kernels.rows", "priors"),
     ("kernels.trees", "priors.coupling"),
-    ("simulation.slices", "priors.times"),
     ("storage.folder", "__init__"),
     ("vectors.read", "posterior.posterior"),
     ("vectors.read", "storage.reader"),
