@@ -78,7 +78,7 @@ class Threads:
         """
         cost = np.asarray(cost)
         most = CHUNKS_PER_THREAD * self.count
-        if least > 0.0:
+        if self.count > 1 and least > 0.0:
             rounds = int(cost.sum() / (least * self.count))  # of one chunk for each thread
             most = min(most, rounds * self.count)
         if self.count == 1 or most <= 1:

@@ -16,8 +16,7 @@ from bayesvec.model.density import Model
 from bayesvec.model.identification import Anchors
 from bayesvec.priors import Prior, RowPrior
 from bayesvec.vectors.read import Vectors
-from evidence import agrees
-from joint import expected_statistics, joint_draws, sparse_counts
+from joint import expected_statistics, joint_agrees, sparse_counts
 
 DIM = 2
 SWEEPS = 6000
@@ -73,19 +72,20 @@ PROBLEMS = {
 }
 
 
-def joint_agrees(counts, prior, **given):
-    found = joint_draws(counts, prior, DIM, **{"sweeps": SWEEPS, **given})
-    return agrees(found, expected_statistics(prior, counts.num_words, counts.num_contexts, DIM))
+def agrees_jointly(counts, prior, *, right=None, **given):
+    """Whether the joint distribution is that of the prior, or of one that is ``right`` in its place."""
+    expected = expected_statistics(right or prior, counts.num_words, counts.num_contexts, DIM)
+    return joint_agrees(expected, counts, prior, DIM, **{"sweeps": SWEEPS, **given})
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_joint_distribution(name):
-    assert joint_agrees(*PROBLEMS[name](), options=COLOURS)
+    assert agrees_jointly(*PROBLEMS[name](), options=COLOURS)
 
 
 @pytest.mark.parametrize("name", ["dynamic", "grouped"])
 def test_joint_distribution_by_trees(name):
-    assert joint_agrees(*PROBLEMS[name](), options=TREES)
+    assert agrees_jointly(*PROBLEMS[name](), options=TREES)
 
 
 LONG = [
@@ -100,7 +100,7 @@ LONG = [
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("options", LONG)
 def test_joint_distribution_at_length(name, options):
-    assert joint_agrees(*PROBLEMS[name](), options=options, sweeps=60_000)
+    assert agrees_jointly(*PROBLEMS[name](), options=options, sweeps=60_000)
 
 
 def forgotten_neighbour(problem):
@@ -136,26 +136,25 @@ BUGS = [
 
 @pytest.mark.parametrize(("name", "bug"), BUGS)
 def test_joint_distribution_sees_planted_bugs(name, bug):
-    assert not joint_agrees(*PROBLEMS[name](), options=COLOURS, spoil=bug, sweeps=4000)
+    assert not agrees_jointly(*PROBLEMS[name](), options=COLOURS, spoil=bug, sweeps=4000)
 
 
 @pytest.mark.parametrize("name", ["dynamic", "grouped"])
 def test_joint_distribution_by_trees_sees_a_forgotten_neighbour(name):
-    assert not joint_agrees(*PROBLEMS[name](), options=TREES, spoil=forgotten_parent, sweeps=4000)
+    assert not agrees_jointly(*PROBLEMS[name](), options=TREES, spoil=forgotten_parent, sweeps=4000)
 
 
 def test_joint_distribution_sees_an_orbit_without_the_coupling(monkeypatch):
     counts, prior = dynamic_problem()
     own = prior.rho.precision_rows(counts.num_words, DIM)
     monkeypatch.setattr(RowPrior, "form", lambda self, x: x.T @ (np.broadcast_to(own[:1], x.shape) * x))
-    assert not joint_agrees(counts, prior)
+    assert not agrees_jointly(counts, prior)
 
 
 def test_joint_distribution_sees_a_wrong_drift():
     counts, prior = dynamic_problem()
     wrong = priors.dynamic(counts, precision=1.5, drift_precision=5.5)
-    found = joint_draws(counts, wrong, DIM, sweeps=SWEEPS)
-    assert not agrees(found, expected_statistics(prior, counts.num_words, counts.num_contexts, DIM))
+    assert not agrees_jointly(counts, wrong, right=prior)
 
 
 def many_slices(words=30, slices=6, contexts=40, seed=0):

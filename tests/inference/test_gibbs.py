@@ -1,7 +1,5 @@
 """The sampler as a whole: Geweke's joint test, equality over threads, huge rows, anchors, errors."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -17,6 +15,7 @@ from bayesvec.model.identification import Anchors
 from bayesvec.priors import Prior, RowPrior, spherical
 from bayesvec.simulation.pairs import simulate
 from evidence import agrees
+from joint import columns, fourth_moments, joint_agrees
 
 ONE = Threads(1)
 
@@ -42,60 +41,10 @@ def small_counts(num_words=4, num_contexts=3, seed=0):
     )
 
 
-def with_data(problem, counts, n_pos):
-    """The same problem with other positives, given by word."""
-    kappa = (n_pos - 0.5 * problem.by_word.side.n).astype(np.float32)
-    by_word = replace(problem.by_word, side=problem.by_word.side._replace(kappa=kappa))
-    by_context = replace(
-        problem.by_context, side=problem.by_context.side._replace(kappa=kappa[counts.permutation])
-    )
-    return replace(problem, by_word=by_word, by_context=by_context)
-
-
-def geweke(counts, dim, precision, *, anchors=None, options=None, sweeps=25_000, bug=None):
-    """Alternate one sweep with fresh data given the parameters; return statistics with known prior means.
-
-    If the sweep leaves the posterior invariant, the parameters keep their prior distribution (Geweke 2004).
-    """
-    prior = spherical(precision * 1.15 if bug == "lambda" else precision)
-    problem = gibbs.prepare(counts, prior, dim, options=options, anchors=anchors)
-    generator = np.random.default_rng(7)
-    scale = 1 / np.sqrt(precision)
-    state = gibbs.start(
-        problem,
-        seed=5,
-        chain=0,
-        rho=generator.normal(size=(counts.num_words, dim)) * scale,
-        alpha=generator.normal(size=(counts.num_contexts, dim)) * scale,
-    )
-    word = np.repeat(np.arange(counts.num_words), np.diff(counts.by_word.indptr))
-    context = counts.by_word.other
-    free = np.ones(counts.num_contexts, dtype=bool)
-    if anchors is not None:
-        free[anchors.rows] = False
-    rows = []
-    for number in range(sweeps):
-        eta = np.einsum("ik,ik->i", state.rho[word].astype(np.float64), state.alpha[context])
-        n_pos = generator.binomial(problem.by_word.side.n, expit(eta))
-        data = with_data(problem, counts, n_pos + 0.5 if bug == "kappa" else n_pos)
-        state, _ = gibbs.sweep(data, state, seed=5, chain=0, number=number, threads=ONE)
-        rows.append(statistics(state.rho.astype(np.float64), state.alpha[free].astype(np.float64)))
-    return np.array(rows)
-
-
-def statistics(rho, alpha):
-    """Squares and cross products of entries, and of the two sides against each other."""
-    return np.concatenate(
-        [
-            (rho**2).ravel(),
-            (alpha**2).ravel(),
-            (rho[:, 0] * rho[:, 1]),
-            (alpha[:, 0] * alpha[:, 1]),
-            (rho[:-1] * rho[1:]).ravel(),
-            ((rho @ alpha.T) ** 2).ravel(),
-            [np.sum(rho**2) ** 2, np.sum(alpha**2) ** 2, np.sum(rho**2) * np.sum(alpha**2)],
-        ]
-    )
+def statistics(rho, alpha, _scales):
+    """Squares and cross products of entries, and of the two sides against each other; anchors left out."""
+    same_row = [x[:, :, 0] * x[:, :, 1] for x in (rho, alpha)]
+    return columns(rho**2, alpha**2, *same_row, rho[:, :-1] * rho[:, 1:], fourth_moments(rho, alpha))
 
 
 def expected_statistics(num_words, num_free, dim, precision):
@@ -134,9 +83,18 @@ GEWEKE = {
 def test_joint_distribution(name):
     num_words, num_contexts, precision, anchors, options = GEWEKE[name]
     counts = small_counts(num_words, num_contexts)
-    found = geweke(counts, 2, precision, anchors=anchors, options=options)
-    num_free = num_contexts - (0 if anchors is None else 2)
-    assert agrees(found, expected_statistics(num_words, num_free, 2, precision))
+    free = np.ones(num_contexts, dtype=bool)
+    if anchors is not None:
+        free[anchors.rows] = False
+    assert joint_agrees(
+        expected_statistics(num_words, free.sum(), 2, precision),
+        counts,
+        spherical(precision),
+        2,
+        anchors=anchors,
+        options=options,
+        watch=lambda rho, alpha, _: statistics(rho, alpha[:, free], _),
+    )
 
 
 @pytest.mark.parametrize("bug", ["lambda", "kappa", "restart", "orbit power", "orbit prior"])
@@ -153,8 +111,15 @@ def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
         monkeypatch.setattr(
             orbit_kernel, "draw_change", lambda r, a, power, key: draw_change(1.2 * r, a, power, key)
         )
-    found = geweke(small_counts(num_words, num_contexts), 2, precision, options=options, bug=bug)
-    assert not agrees(found, expected_statistics(num_words, num_contexts, 2, precision))
+    assert not joint_agrees(
+        expected_statistics(num_words, num_contexts, 2, precision),
+        small_counts(num_words, num_contexts),
+        spherical(precision * 1.15 if bug == "lambda" else precision),
+        2,
+        options=options,
+        watch=statistics,
+        extra=0.5 if bug == "kappa" else 0.0,
+    )
 
 
 def run(problem, threads, sweeps=3, chain=0):

@@ -23,7 +23,7 @@ from bayesvec.simulation.pairs import simulate
 from bayesvec.simulation.slices import simulate_slices
 from bayesvec.vectors.read import Vectors
 from evidence import agrees
-from joint import joint_draws, sparse_counts
+from joint import joint_agrees, sparse_counts
 
 DIM = 2
 ONE = Threads(1)
@@ -73,12 +73,11 @@ def watcher(prior):
     parts = [(part, 0) for part in prior.rho.learned] + [(part, 1) for part in prior.alpha.learned]
     sides = prior.rho, prior.alpha
 
-    def watch(state):
-        rows = [side.astype(np.float64) for side in (state.rho, state.alpha)]
-        gaps = [x - side.mean_rows(*x.shape) for x, side in zip(rows, sides, strict=True)]
-        squares = np.array([part.square(gaps[which]) for part, which in parts])
-        scales = state.scales
-        return np.concatenate([scales, scales**2, np.log(scales), squares, squares * scales])
+    def watch(rho, alpha, scales):
+        means = [side.mean_rows(*x.shape[1:]) for x, side in zip((rho, alpha), sides, strict=True)]
+        gaps = zip(rho - means[0], alpha - means[1], strict=True)
+        squares = np.array([[part.square(gap[which]) for part, which in parts] for gap in gaps])
+        return np.hstack([scales, scales**2, np.log(scales), squares, squares * scales])
 
     return watch
 
@@ -93,11 +92,11 @@ def expected(counts, prior):
     )
 
 
-def joint_agrees(name, sweeps=6000, **given):
+def agrees_jointly(name, sweeps=6000, **given):
     counts, prior = PROBLEMS[name]()
     starts = [part.learned.shape / part.learned.rate for part in (*prior.rho.learned, *prior.alpha.learned)]
-    found = joint_draws(counts, prior, DIM, sweeps=sweeps, watch=watcher(prior), scales=starts, **given)
-    return agrees(found, expected(counts, prior))
+    given |= {"sweeps": sweeps, "watch": watcher(prior), "scales": starts}
+    return joint_agrees(expected(counts, prior), counts, prior, DIM, **given)
 
 
 @pytest.fixture
@@ -108,7 +107,7 @@ def _stretch_always(monkeypatch):
 @pytest.mark.usefixtures("_stretch_always")
 @pytest.mark.parametrize("name", ["dynamic", "vectors"])
 def test_joint_distribution(name):
-    assert joint_agrees(name)
+    assert agrees_jointly(name)
 
 
 @pytest.mark.slow
@@ -116,7 +115,7 @@ def test_joint_distribution(name):
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("orbit", [True, False])
 def test_joint_distribution_at_length(name, orbit):
-    assert joint_agrees(name, sweeps=100_000, options=gibbs.Options(orbit=orbit))
+    assert agrees_jointly(name, sweeps=100_000, options=gibbs.Options(orbit=orbit))
 
 
 SLOW_BUGS = "rate", "stale orbit", "no pull", "stretch contexts"
@@ -167,7 +166,7 @@ def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
 
         monkeypatch.setattr(gibbs, "_at", stale)
     problem = "vectors" if bug == "stretch contexts" else "dynamic"  # where there is no exchange
-    assert not joint_agrees(problem, sweeps=30_000 if bug in SLOW_BUGS else 6000)
+    assert not agrees_jointly(problem, sweeps=30_000 if bug in SLOW_BUGS else 6000)
 
 
 def grid(low, high, size):

@@ -1,6 +1,7 @@
 """Geweke's joint test for any prior: what the sampler must keep if it leaves the posterior invariant."""
 
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 from scipy.special import expit
@@ -8,8 +9,10 @@ from scipy.special import expit
 from bayesvec._parallel import Threads
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.inference.gibbs import sampler as gibbs
+from evidence import agrees
 
 ONE = Threads(1)
+STAGES = (1500, 3000, 6000, 12_000, 25_000)  # sweeps after which the draws so far are judged
 
 
 def sparse_counts(words, contexts=4, groups=None, most=9, seed=0, empty=()):
@@ -31,12 +34,11 @@ def sparse_counts(words, contexts=4, groups=None, most=9, seed=0, empty=()):
     )
 
 
-def with_data(problem, counts, n_pos):
-    """The same problem with other positives, given by word."""
-    kappa = (n_pos - 0.5 * problem.by_word.side.n).astype(np.float32)
-    by_word = replace(problem.by_word, side=problem.by_word.side._replace(kappa=kappa))
-    by_context = replace(
-        problem.by_context, side=problem.by_context.side._replace(kappa=kappa[counts.permutation])
+def with_own_data(problem):
+    """The same problem with positives that can be overwritten."""
+    by_word, by_context = (
+        replace(half, side=half.side._replace(kappa=half.side.kappa.copy()))
+        for half in (problem.by_word, problem.by_context)
     )
     return replace(problem, by_word=by_word, by_context=by_context)
 
@@ -54,23 +56,26 @@ def draw_prior(row_prior, rows, dim, generator):
     return (roots @ noise)[:, :, 0].T + row_prior.mean_rows(rows, dim)
 
 
+def columns(*parts):
+    """Statistics side by side, one row for each draw; every part begins with the draws."""
+    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+
+
 def moments_of(x):
-    """Entries, and products of entries of the same axis and of the first two axes."""
-    rows = np.triu_indices(len(x))
-    same = np.einsum("ik,jk->ijk", x, x)[rows].ravel()
-    return np.concatenate([x.ravel(), same, x[:, 0] * x[:, 1]])
+    """Entries, and products of entries of the same axis and of the first two axes; ``x`` is (draw, row, K)."""
+    first, second = np.triu_indices(x.shape[1])
+    return columns(x, x[:, first] * x[:, second], x[:, :, 0] * x[:, :, 1])
 
 
-def statistics(rho, alpha):
-    squares = np.sum(rho**2), np.sum(alpha**2)
-    return np.concatenate(
-        [
-            moments_of(rho),
-            moments_of(alpha),
-            ((rho @ alpha.T) ** 2).ravel(),
-            [squares[0] ** 2, squares[1] ** 2, squares[0] * squares[1]],
-        ]
-    )
+def fourth_moments(rho, alpha):
+    """Squares of the products of both sides, and what their sizes have to do with each other."""
+    sizes = np.sum(rho**2, axis=(1, 2)), np.sum(alpha**2, axis=(1, 2))
+    products = rho @ alpha.transpose(0, 2, 1)
+    return columns(products**2, sizes[0] ** 2, sizes[1] ** 2, sizes[0] * sizes[1])
+
+
+def statistics(rho, alpha, _scales=None):
+    return columns(moments_of(rho), moments_of(alpha), fourth_moments(rho, alpha))
 
 
 def expected_statistics(prior, num_words, num_contexts, dim):
@@ -102,26 +107,35 @@ def sum_of_squares(rho, alpha):
     return np.einsum("ikl,jkl->ij", *full)
 
 
-def vectors_only(state):
-    return statistics(state.rho.astype(np.float64), state.alpha.astype(np.float64))
-
-
 def joint_draws(
-    counts, prior, dim, *, options=None, sweeps=25_000, spoil=None, seed=5, watch=vectors_only, scales=None
+    counts,
+    prior,
+    dim,
+    *,
+    options=None,
+    anchors=None,
+    sweeps=STAGES[-1],
+    spoil=None,
+    extra=0.0,
+    watch=statistics,
+    scales=None,
+    stop=None,
 ):
     """Alternate one sweep with fresh data given the parameters; return statistics with known prior means.
 
     If the sweep leaves the posterior invariant, the parameters keep their prior distribution (Geweke 2004).
-    ``spoil`` may change the problem that the sweep is given; ``watch`` makes statistics of a state; ``scales``
-    are where learned ones begin.
+
+    ``spoil`` may change the problem that the sweep is given, ``extra`` is added to its positives; ``watch`` makes
+    the statistics of the draws of (rho, alpha, scales); ``scales`` are the initial values of learned ones; ``stop``
+    is asked after each stage whether the draws so far are enough.
     """
-    problem = gibbs.prepare(counts, prior, dim, options=options)
-    if spoil is not None:
-        problem = spoil(problem)
+    problem = with_own_data(gibbs.prepare(counts, prior, dim, options=options, anchors=anchors))
+    side, by_context = problem.by_word.side, problem.by_context.side
+    swept = problem if spoil is None else spoil(problem)
     generator = np.random.default_rng(7)
     state = gibbs.start(
         problem,
-        seed=seed,
+        seed=5,
         chain=0,
         rho=draw_prior(prior.rho, counts.num_words, dim, generator),
         alpha=draw_prior(prior.alpha, counts.num_contexts, dim, generator),
@@ -129,11 +143,27 @@ def joint_draws(
     if scales is not None:
         state = state._replace(scales=np.array(scales))
     word = np.repeat(np.arange(counts.num_words), np.diff(counts.by_word.indptr))
-    rows = []
-    for number in range(sweeps):
-        eta = np.einsum("ik,ik->i", state.rho[word].astype(np.float64), state.alpha[counts.by_word.other])
-        n_pos = generator.binomial(problem.by_word.side.n, expit(eta))
-        data = with_data(problem, counts, n_pos)
-        state, _ = gibbs.sweep(data, state, seed=seed, chain=0, number=number, threads=ONE)
-        rows.append(watch(state))
-    return np.array(rows)
+    states, found = [], []
+    # what is reported of a state has no part in the next one, and would take half of the time
+    with mock.patch.object(gibbs, "_log_posterior", return_value=0.0):
+        for number in range(sweeps):
+            eta = np.einsum("ik,ik->i", state.rho[word].astype(np.float64), state.alpha[side.other])
+            side.kappa[:] = generator.binomial(side.n, expit(eta)) + extra - 0.5 * side.n
+            by_context.kappa[:] = side.kappa[counts.permutation]
+            state, _ = gibbs.sweep(swept, state, seed=5, chain=0, number=number, threads=ONE)
+            states.append(state)
+            if number + 1 in STAGES or number + 1 == sweeps:
+                found.append(watch(*(np.array(part, dtype=np.float64) for part in zip(*states, strict=True))))
+                states.clear()
+                if stop is not None and stop(np.concatenate(found)):
+                    break
+    return np.concatenate(found)
+
+
+def joint_agrees(expected, *given, **options):
+    """Whether the statistics keep their expectations after each stage; the chain ends where they do not."""
+    failed = []
+    joint_draws(
+        *given, **options, stop=lambda found: failed.append(not agrees(found, expected)) or failed[-1]
+    )
+    return not any(failed)
