@@ -1,4 +1,4 @@
-"""Put the figures of benchmarks/results/*.json into the README, between its marks; none is typed by hand.
+"""Write the tables of benchmarks/results/*.json into the README, between its markers; no figure is typed by hand.
 
 Usage: python benchmarks/tables.py [--check]      (--check: fail if the README is not up to date)
 """
@@ -28,7 +28,7 @@ def machine(record):
 
 
 def speed():
-    """What a sweep reaches, against the paper's algorithm in NumPy and the machine's own limit."""
+    """Speed of a sweep, against the paper's algorithm in NumPy and the machine's own limit."""
     record = read("sweep")
     if record is None:
         return ""
@@ -44,18 +44,18 @@ def speed():
     large = results["against_machine"]
     drawing = large["polya_gamma"]
     text = (
-        f"At V={large['vocab']}, K={large['dim']}, N={large['pairs']:,} (Zipf) the whole sweep does its useful "
-        f"operations at {large['share_of_sgemm']:.2f} of the rate of a large matrix product in the same run; two "
-        f"threads are {large['threads_speedup']:.2f} times one, with identical draws; a Polya-Gamma draw takes "
-        f"{drawing['ns_a_draw']:.0f} ns, {1 / drawing['ours_over_package']:.0f} times as fast as the polyagamma "
-        "package."
+        f"At V={large['vocab']}, K={large['dim']}, N={large['pairs']:,} (Zipf) a whole sweep reaches "
+        f"{large['share_of_sgemm']:.2f} of the floating-point rate of a large matrix product in the same process; "
+        f"two threads are {large['threads_speedup']:.2f} times as fast as one, with identical draws; a Polya-Gamma "
+        f"draw takes {drawing['ns_a_draw']:.0f} ns, {1 / drawing['ours_over_package']:.0f} times as fast as the "
+        "polyagamma package."
     )
-    head = ["world", "draws/s", "against the paper's algorithm in NumPy (S = 10)"]
+    head = ["simulated data", "draws/s", "speed-up over the paper's algorithm in NumPy (S = 10)"]
     return f"{table(head, rows)}\n\n{text} ({machine(record)}; `benchmarks/sweep.py`.)"
 
 
 def methods():
-    """Effective draws per second of the samplers, worst case over cosines and over probabilities."""
+    """Effective draws per second of the samplers, worst and median over cosines and over probabilities."""
     record = read("ess")
     if record is None:
         return ""
@@ -74,7 +74,7 @@ def methods():
                         for value in (side["worst"], side["median"])
                     ]
                 )
-    head = ["world", "sampler", "cosines: worst", "median", "probabilities: worst", "median"]
+    head = ["simulated data", "sampler", "cosines: worst", "median", "probabilities: worst", "median"]
     return f"Effective draws per second ({machine(record)}; `benchmarks/ess.py`):\n\n{table(head, rows)}"
 
 
@@ -82,7 +82,7 @@ SECTIONS = {"speed": speed, "methods": methods}
 
 
 def filled(text):
-    """Return the README's text with every section that has results written anew."""
+    """Return the README's text with every section that has results rewritten."""
     for name, make in SECTIONS.items():
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         made = make()

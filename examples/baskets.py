@@ -1,11 +1,11 @@
-"""Films that the same people like (MovieLens 100K): which go together, and how sure that is.
+"""Films that the same people like (MovieLens 100K), with the uncertainty of every similarity.
 
 Usage: python examples/baskets.py                       (downloads the data from GroupLens, 5 MB, once)
-       python examples/baskets.py --data path/ml-100k   (or the folder or zip file that you have)
+       python examples/baskets.py --data path/ml-100k   (or a folder or zip file that you already have)
 
-The data is for research, and is not to be passed on: Harper & Konstan (2015), doi 10.1145/2827872. Without a network,
-get ml-100k.zip from https://grouplens.org/datasets/movielens/100k/ and name it with --data, or put it into the folder
-that the environment variable BAYESVEC_DATA names.
+The data are for research and may not be redistributed: Harper & Konstan (2015), doi 10.1145/2827872. Without a
+network connection, get ml-100k.zip from https://grouplens.org/datasets/movielens/100k/ and pass it with --data, or
+put it in the folder named by the environment variable BAYESVEC_DATA.
 """
 
 import argparse
@@ -18,19 +18,19 @@ from bayesvec.errors import InputError
 
 
 def main() -> int:
-    """Count, fit, check, ask, draw."""
+    """Count, fit, check, query, plot."""
     options = read_options()
     try:
         counts = bv.datasets.movielens(options.data, min_ratings=options.min_ratings)
     except InputError as error:
-        print(f"The data is not here: {error}", file=sys.stderr)
+        print(f"Data not found: {error}", file=sys.stderr)
         return 2
     print(f"{counts}\n")
 
     post = bv.fit(counts, dim=options.dim, draws=options.draws, warmup=options.warmup, progress=False)
     print(f"{post.check()}\n")
 
-    film = options.film if options.film in post else post.words[0]  # else the one that is rated most often
+    film = options.film if options.film in post else post.words[0]  # by default the one with the most ratings
     neighbors = post.neighbors(film, n=6)
     print(f"{neighbors.title}\n{neighbors}\n")
 
@@ -40,7 +40,7 @@ def main() -> int:
 
     ax = plots.plot_map(post, [film, *(row.word for row in neighbors)])
     plots.save_figure(ax, str(options.out))
-    print(f"\nThe films are drawn in {options.out}: an ellipse holds 90% of a film's draws.")
+    print(f"\nWrote a map of the films to {options.out}; each ellipse contains 90% of a film's draws.")
     return 0
 
 
@@ -48,12 +48,12 @@ def read_options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, help="the folder ml-100k or the file ml-100k.zip")
-    parser.add_argument("--film", default="Alien (1979)", help="a film to ask about")
-    parser.add_argument("--min-ratings", type=int, default=100, help="films with at least so many ratings")
+    parser.add_argument("--film", default="Alien (1979)", help="the film whose neighbours to find")
+    parser.add_argument("--min-ratings", type=int, default=100, help="minimum number of ratings of a film")
     parser.add_argument("--dim", type=int, default=5)
     parser.add_argument("--draws", type=int, default=500)
     parser.add_argument("--warmup", type=int, default=300)
-    parser.add_argument("--out", type=Path, default=Path("films.png"), help="the picture: png, pdf or svg")
+    parser.add_argument("--out", type=Path, default=Path("films.png"), help="the figure: png, pdf or svg")
     return parser.parse_args()
 
 

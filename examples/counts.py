@@ -1,4 +1,4 @@
-"""Counts of your own: which trees stand with which plants. The numbers are made up, the answers have intervals.
+"""Your own counts: which plants grow under which trees (made-up numbers).
 
 Usage: python examples/counts.py
 """
@@ -10,7 +10,7 @@ import bayesvec as bv
 from bayesvec import plots
 
 PLANTS = ("moss", "fern", "heather", "sedge", "nettle")
-# Of forty plots with the tree, how many have the plant: the others are the negative samples.
+# Of forty plots with the tree, how many have the plant; the others are the negative samples.
 PLOTS = 40
 FOUND = {
     "beech": (31, 24, 2, 5, 12),
@@ -18,12 +18,12 @@ FOUND = {
     "birch": (12, 18, 21, 13, 6),
     "pine": (9, 11, 34, 7, 1),
     "alder": (10, 15, 1, 33, 22),
-    "willow": (8, 9, 2, 29, None),  # nobody has looked for nettles under willows
+    "willow": (8, 9, 2, 29, None),  # no data on nettles under willows
 }
 
 
 def main() -> None:
-    """Make the counts, fit, check, ask, draw."""
+    """Make the counts, fit, check, query, plot."""
     options = read_options()
     pairs = [
         (tree, plant, n, PLOTS - n)
@@ -42,11 +42,11 @@ def main() -> None:
         print(estimate)
     seen = post.cooccurrence("alder", "nettle")
     unseen = post.cooccurrence("willow", "nettle")
-    print(f"{seen}\n{unseen}  <- a pair without data: what the others say of it")
+    print(f"{seen}\n{unseen}  <- a pair without data: a prediction from the other pairs")
 
     ax = plots.plot_estimates([seen, unseen])
     plots.save_figure(ax, str(options.out))
-    print(f"\nThe two probabilities are drawn in {options.out}.")
+    print(f"\nPlotted the two probabilities in {options.out}.")
 
 
 def read_options() -> argparse.Namespace:
@@ -54,7 +54,7 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=8000)
     parser.add_argument("--warmup", type=int, default=300)
-    parser.add_argument("--out", type=Path, default=Path("counts.png"), help="the picture: png, pdf or svg")
+    parser.add_argument("--out", type=Path, default=Path("counts.png"), help="the figure: png, pdf or svg")
     return parser.parse_args()
 
 

@@ -1,7 +1,7 @@
-"""From a text to neighbours, similarities and a difference, each with how sure it is; and a picture.
+"""From a text to neighbours, similarities and a difference, each with its uncertainty, and a figure.
 
 Usage: python examples/text.py                                 (Python's own documentation, less than a minute)
-       python examples/text.py speeches.txt --words tax,war    (your text: a line is a document)
+       python examples/text.py speeches.txt --words tax,war    (your text: one document per line)
 """
 
 import argparse
@@ -12,14 +12,14 @@ from bayesvec import plots
 
 
 def main() -> None:
-    """Count, fit, check, ask, draw."""
+    """Count, fit, check, query, plot."""
     options = read_options()
     texts = {"texts": options.text} if options.text else {"documents": bv.datasets.python_docs()}
     counts = bv.count(**texts, vocab=options.vocab, progress=False)
     print(f"{counts}\n")
 
     post = bv.fit(counts, dim=options.dim, draws=options.draws, warmup=options.warmup, progress=False)
-    print(f"{post.check()}\n")  # before anything is believed
+    print(f"{post.check()}\n")  # look at this before believing any answer
 
     word = (options.words or ["file" if not options.text else counts.words[0]])[0]
     neighbors = post.neighbors(word, n=8)
@@ -34,19 +34,19 @@ def main() -> None:
         print(f"P({word} is nearer to {others[0]} than to {others[1]}) = {probability:.2f}")
 
     plots.save_figure(plots.plot_neighbors(neighbors), str(options.out))
-    print(f"\nThe neighbours are drawn in {options.out}.")
+    print(f"\nPlotted the neighbours in {options.out}.")
 
 
 def read_options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("text", nargs="*", type=Path, help="files of text; Python's documentation if none")
-    parser.add_argument("--words", default="", help="a word to ask about, and others to compare it with")
+    parser.add_argument("text", nargs="*", type=Path, help="text files (default: Python's documentation)")
+    parser.add_argument("--words", default="", help="a word, and others to compare it with")
     parser.add_argument("--vocab", type=int, default=500)
     parser.add_argument("--dim", type=int, default=10)
     parser.add_argument("--draws", type=int, default=1200)
     parser.add_argument("--warmup", type=int, default=300)
-    parser.add_argument("--out", type=Path, default=Path("text.png"), help="the picture: png, pdf or svg")
+    parser.add_argument("--out", type=Path, default=Path("text.png"), help="the figure: png, pdf or svg")
     options = parser.parse_args()
     options.words = [word for word in options.words.split(",") if word]
     return options

@@ -1,4 +1,4 @@
-"""The pages of the documentation: what can be seen of them without building, and (slow) that they build."""
+"""The documentation: checks that need no build, and (slow) that the site builds."""
 
 import ast
 import inspect
@@ -23,13 +23,16 @@ import pages  # noqa: E402
 
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+OUTSIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")  # Markdown that is not part of the site
+GENERATED = {"paper.md", "reference/plots.md"}
+WIDTH = 120
 GROUP = typer.main.get_command(app)
 UsageError = typer.BadParameter.__mro__[1]
 LINK = re.compile(r"(?<!\!)\[[^\]]+\]\(([^)\s]+)\)")
 
 
 def shell_commands(text):
-    """Yield every bayesvec command of a text's blocks of shell, as a list of words."""
+    """Yield every bayesvec command in the shell blocks of a text, as a list of words."""
     for block in pages.blocks(text):
         if block.language in ("console", ""):
             lines = pages.commands(block) or block.code.splitlines()
@@ -38,12 +41,12 @@ def shell_commands(text):
 
 
 def problem_of(words):
-    """Return what the command line says against a command, without running it; empty if nothing."""
+    """Return the usage error of a command, without running it; empty if there is none."""
     if words[1:] in ([], ["--version"], ["--help"]):
         return ""
     name, *arguments = words[1:]
     if name not in GROUP.commands:
-        return f"there is no command {name}"
+        return f"unknown command {name}"
     try:
         GROUP.commands[name].make_context(name, [one for one in arguments if one not in ("2>&1",)])
     except UsageError as error:
@@ -75,18 +78,28 @@ def test_every_public_name_is_in_the_reference():
 
 @pytest.mark.parametrize("name", sorted(PAGES))
 def test_links_lead_somewhere(name):
-    for target in LINK.findall(pages.FENCE.sub("", PAGES[name])):
+    check_links(DOCS / name)
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_links_from_outside_the_site_lead_somewhere(name):
+    check_links(ROOT / name)
+
+
+def check_links(path):
+    text = path.read_text(encoding="utf-8")
+    for target in LINK.findall(pages.FENCE.sub("", text)):
         if target.startswith("https://"):
             continue
         file, _, anchor = target.partition("#")
-        found = (DOCS / name).parent.joinpath(file).resolve() if file else DOCS / name
-        assert found.exists(), f"{name} links to {target}"
+        found = path.parent.joinpath(file).resolve() if file else path
+        assert found.exists(), f"{path.name} links to {target}"
         if anchor and file not in ("reference/python.md", "reference/commands.md"):
-            assert anchor in anchors(found.read_text(encoding="utf-8")), f"{name} links to {target}"
+            assert anchor in anchors(found.read_text(encoding="utf-8")), f"{path.name} links to {target}"
 
 
 @pytest.mark.parametrize("name", sorted(PAGES))
-def test_code_parses_and_options_of_blocks_are_known(name):
+def test_code_parses_and_block_options_are_known(name):
     for block in pages.blocks(PAGES[name]):
         assert set(block.options) <= pages.KNOWN.get(block.language, set()), f"{name}, line {block.line}"
         if block.language == "python":
@@ -126,11 +139,11 @@ def test_commands_in_sentences_exist(name):
         "bayesvec",
     ],
 )
-def test_a_wrong_command_is_seen(command):
+def test_a_wrong_command_is_detected(command):
     assert bool(problem_of(command.split())) == (command != "bayesvec")
 
 
-def test_blocks_are_marked_to_be_run():
+def test_blocks_are_marked_for_execution():
     page = (
         'Text.\n```python figure="A line"\nprint(1)\n```\n```console run="no"\n$ make\n```\n```text\nx\n```\n'
     )
@@ -147,7 +160,7 @@ def test_commands_of_a_block_are_run_one_by_one():
     wanted = pages.commands(block)
     assert wanted == ["echo one \\\n  two", "false"]
     assert docs_console.shown(wanted, "any") == "```console\n$ echo one \\\n  two\none two\n\n$ false\n```"
-    with pytest.raises(RuntimeError, match="has the status 1, not 0"):
+    with pytest.raises(RuntimeError, match="has exit status 1, not 0"):
         docs_console.shown(wanted)
 
 
@@ -156,12 +169,12 @@ def test_a_transcript_is_quoted(tmp_path):
 
     file = tmp_path / "demo.txt"
     file.write_text("Begin.\n\n$ one --x\n1\n11\n\n$ two\n2\n\nEnd.\n")
-    assert docs_console.told(["two"], file) == "```console\n$ two\n2\n```"
+    assert docs_console.quoted(["two"], file) == "```console\n$ two\n2\n```"
     with pytest.raises(KeyError):
-        docs_console.told(["three"], file)
+        docs_console.quoted(["three"], file)
 
 
-def test_a_page_is_kept_until_something_changes_and_never_if_it_failed(tmp_path):
+def test_a_page_is_cached_until_something_changes_and_never_if_it_failed(tmp_path):
     import kept as kept_module
 
     ran = []
@@ -214,7 +227,7 @@ def test_mathematics_becomes_mathml(name):
     assert ("more" in found) == ("more" in text)
 
 
-def test_what_is_no_mathematics_stays():
+def test_dollar_signs_that_are_not_mathematics_stay():
     text = "It costs $5 or $6, `$x$` and\n\n```\n$ bayesvec $HOME$\n```\n"
     assert "<math" not in rendered(text)
 
@@ -223,6 +236,27 @@ def test_what_is_no_mathematics_stays():
 def test_mathematics_that_is_not_understood_is_refused(tex):
     with pytest.raises(ValueError, match="was not understood"):
         rendered(f"${tex}$")
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_every_formula_can_be_translated(name):
+    pytest.importorskip("latex2mathml")
+    import mathml
+
+    text = pages.FENCE.sub("", PAGES[name])
+    formulas = [(found[1], True) for found in mathml.BLOCK.finditer(text)]
+    inline = re.sub(r"`[^`]*`", "", mathml.BLOCK.sub("", text))
+    formulas += [(found[1], False) for found in re.finditer(mathml.INLINE, inline)]
+    for tex, block in formulas:
+        assert mathml.mathml(tex, block=block).startswith("<math")
+    assert "$" not in re.sub(mathml.INLINE, "", inline), f"{name} has half a formula"
+
+
+@pytest.mark.parametrize("name", sorted(PAGES.keys() - GENERATED))
+def test_prose_is_wrapped(name):
+    lines = pages.FENCE.sub("", PAGES[name]).splitlines()
+    prose = [line for line in lines if not line.startswith(("|", "$$", "\\"))]
+    assert [line for line in prose if len(line) > WIDTH] == []
 
 
 def build(config, folder):
@@ -257,7 +291,7 @@ BROKEN = {
     "python": ("```python\n1 / 0\n```\n", "ZeroDivisionError"),
     "command": (
         "```console\n$ bayesvec similarity demo/python-docs.run list\n```\n",
-        "has the status 2, not 0",
+        "has exit status 2, not 0",
     ),
     "figure": ('```python figure="Nothing"\nx = 1\n```\n', "no figure was drawn for 'Nothing'"),
     "mathematics": ("It is $\\nosuchthing$.\n", "was not understood"),

@@ -1,4 +1,4 @@
-"""The examples run, answer with intervals, and draw a figure."""
+"""The examples run, report intervals and write a figure."""
 
 import itertools
 import os
@@ -18,18 +18,18 @@ def run(name, *options, folder, **variables):
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def check(result, picture):
+def check(result, figure):
     assert result.returncode == 0, result.stderr
     assert "90% interval" in result.stdout
-    assert "chains of" in result.stdout  # it checks the run before it asks
-    assert picture.read_bytes().startswith(PNG)
+    assert "chains of" in result.stdout  # it checks the run first
+    assert figure.read_bytes().startswith(PNG)
 
 
 def test_every_example_is_tested():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == {"text", "baskets", "counts"}
 
 
-def test_text_of_ones_own(tmp_path):
+def test_own_text(tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("the cat saw a dog and the dog saw a cat near the old house\n" * 30)
     small = ("--vocab", 9, "--dim", 2, "--draws", 30, "--warmup", 20)
@@ -47,7 +47,7 @@ def test_text_that_ships_with_python(tmp_path):
 
 
 def movies(folder):
-    """Write ratings in the form of MovieLens: users 1 to 12 like odd films, the others even ones."""
+    """Write ratings in the MovieLens format: users 1 to 12 like odd films, the others even ones."""
     folder.mkdir()
     lines = []
     for user, film in itertools.product(range(1, 25), range(1, 9)):
@@ -67,10 +67,10 @@ def test_baskets(tmp_path):
     check(result, tmp_path / "films.png")
     table = result.stdout.split("nearest neighbours of Film 3")[1].split("\n\n")[0]
     nearest = [line.split("  ")[0] for line in table.splitlines()[2:]]
-    assert set(nearest[:3]) == {"Film 1", "Film 5", "Film 7"}  # those that the same users like
+    assert set(nearest[:3]) == {"Film 1", "Film 5", "Film 7"}  # liked by the same users
 
 
-def test_baskets_say_what_to_do_without_the_data(tmp_path):
+def test_baskets_without_the_data_explain_what_to_do(tmp_path):
     nowhere = {
         "BAYESVEC_DATA": str(tmp_path),
         "XDG_CACHE_HOME": str(tmp_path),
@@ -78,12 +78,12 @@ def test_baskets_say_what_to_do_without_the_data(tmp_path):
     }
     result = run("baskets", folder=tmp_path, **nowhere)
     assert result.returncode == 2
-    assert result.stderr.startswith("The data is not here: cannot download MovieLens 100K")
+    assert result.stderr.startswith("Data not found: cannot download MovieLens 100K")
     assert result.stderr.count("\n") == 1
     assert "put it at" in result.stderr
 
 
-def test_counts_of_ones_own(tmp_path):
+def test_own_counts(tmp_path):
     result = run("counts", "--draws", 200, "--warmup", 50, folder=tmp_path)
     check(result, tmp_path / "counts.png")
     assert "cooccurrence(willow, nettle) = " in result.stdout

@@ -1,4 +1,4 @@
-"""What the README shows is what the records say."""
+"""The README shows what the records contain."""
 
 import subprocess
 import sys
@@ -15,13 +15,13 @@ def test_tables_are_those_of_the_benchmarks():
     assert result.returncode == 0, result.stderr
 
 
-def test_pictures_are_there():
+def test_figures_exist():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    pictures = [
+    figures = [
         part.partition(")")[0] for part in readme.split("](")[1:] if part.partition(")")[0].endswith(".png")
     ]
-    assert pictures
-    assert all((ROOT / picture).exists() for picture in pictures)
+    assert figures
+    assert all((ROOT / figure).exists() for figure in figures)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Figures of the pages, inside the pages: nothing to load, nothing that can be missing."""
+"""Figures embedded in the pages, so that there are no files to load."""
 
 import base64
 import html
@@ -9,7 +9,7 @@ KINDS = {".png": "image/png", ".svg": "image/svg+xml"}
 
 
 def drawn(alt: str) -> str:
-    """Return what Matplotlib has drawn since the last time as HTML; raise if that is nothing."""
+    """Return the open Matplotlib figures as HTML and close them; raise if there are none."""
     from matplotlib import pyplot
 
     numbers = pyplot.get_fignums()
@@ -25,7 +25,7 @@ def drawn(alt: str) -> str:
 
 
 def written(path: str, alt: str) -> str:
-    """Return a picture that a command wrote as HTML."""
+    """Return an image file that a command wrote, as HTML."""
     file = Path(path)
     return _image(file.read_bytes(), KINDS[file.suffix], alt)
 

@@ -1,4 +1,4 @@
-"""Defaults and choices of arguments as the code has them: the parser of docstrings guesses both otherwise."""
+"""Defaults and choices of arguments as they are in the code; the docstring parser would guess both."""
 
 import re
 
@@ -8,10 +8,10 @@ CHOICES = re.compile(r"^(\w+(?:, \w+)*) : \{(.*?)\}(.*)$", re.MULTILINE)
 
 
 class Defaults(Extension):
-    """Takes each argument's default from its function, and its choices as they are written."""
+    """Take each argument's default from its function, and its choices as written."""
 
     def on_package(self, *, pkg: Module, **_: object) -> None:
-        """Mend all functions of a package."""
+        """Correct all functions of a package."""
         self._members(pkg)
 
     def _members(self, parent: Module | Class) -> None:
@@ -19,11 +19,11 @@ class Defaults(Extension):
             if member.is_alias:
                 continue
             if isinstance(member, Function) and member.docstring:
-                self._mend(member)
+                self._correct(member)
             elif isinstance(member, Module | Class):
                 self._members(member)
 
-    def _mend(self, function: Function) -> None:
+    def _correct(self, function: Function) -> None:
         docstring = function.docstring
         sections = docstring.parse("numpy")
         choices = {
@@ -37,4 +37,4 @@ class Defaults(Extension):
                     if parameter.name in function.parameters:
                         parameter.value = function.parameters[parameter.name].default
                     parameter.annotation = choices.get(parameter.name, parameter.annotation)
-        docstring.__dict__["parsed"] = sections  # where it is kept once it is parsed
+        docstring.__dict__["parsed"] = sections  # the cache of the parsed docstring

@@ -1,4 +1,4 @@
-"""What MkDocs calls while it builds the site: makes the run that the pages share, and marks their code to be run."""
+"""Hooks for MkDocs: make the run that the pages share, and mark their code for execution."""
 
 import hashlib
 import importlib.util
@@ -9,15 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import docs_console  # noqa: F401 (what the pages run finds these two among the imported modules)
+import docs_console  # noqa: F401 (code on the pages imports these two)
 import docs_figures  # noqa: F401
 import pages
 from kept import Kept
 from mathml import MathML
 
 ROOT = Path(__file__).parents[2]
-WORK = ROOT / ".docs"  # where the code of the pages runs
-DEMO = "demo"  # the run they share, as `make demo` makes it
+WORK = ROOT / ".docs"  # working directory of the code on the pages
+DEMO = "demo"  # the shared run, as made by `make demo`
 COMMAND = ("bayesvec", "demo", "--out", DEMO)
 KEPT = "pages"
 SETTINGS = {"COLUMNS": "100", "MPLBACKEND": "Agg", "NO_COLOR": "1", "TERM": "dumb"}
@@ -31,15 +31,15 @@ def _load(path):
     return module
 
 
-tables = _load(ROOT / "benchmarks" / "tables.py")  # what was measured, as the README shows it
+tables = _load(ROOT / "benchmarks" / "tables.py")  # measurements, as shown in the README
 
 
 def on_config(config):
-    """Add the mathematics, set the scene, and make the shared run unless it is there."""
+    """Register the mathematics, set the environment, and make the shared run if necessary."""
     global kept
     config.markdown_extensions.append(MathML())
     os.environ.update(SETTINGS)
-    os.environ.pop("BAYESVEC_DATA", None)  # the pages have what ships with the package, and no more
+    os.environ.pop("BAYESVEC_DATA", None)  # the pages use only what ships with the package
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     key = source_key()
     prepare(key)
@@ -52,7 +52,7 @@ def on_config(config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Fill in what is measured, and mark the code."""
+    """Fill in the measurements, and mark the code."""
     for name, make in tables.SECTIONS.items():
         markdown = markdown.replace(f"<!-- measured: {name} -->", make())
     session = page.file.src_uri.removesuffix(".md")
@@ -62,14 +62,14 @@ def on_page_markdown(markdown, page, config, files):
 
 
 def on_page_content(html, page, config, files):
-    """Keep what the page showed; headings that its code wrote are not in what is kept."""
+    """Cache the output of the page; pages whose code writes headings are not cached."""
     if 'show="no"' not in page.file.content_string:
         kept.end()
     return html
 
 
 def prepare(key):
-    """Leave nothing of an earlier build but the shared run and the kept pages, and none of another source's."""
+    """Remove earlier output; keep the shared run and cached pages unless the source has changed."""
     WORK.mkdir(exist_ok=True)
     there = WORK / "key"
     fresh = there.exists() and there.read_text() == key
@@ -84,7 +84,7 @@ def prepare(key):
 
 
 def source_key():
-    """Return a digest of the package's source and the Python that runs it: what the shared run depends on."""
+    """Return a digest of the package's source and the Python version, on which the shared run depends."""
     digest = hashlib.sha256(sys.version.encode())
     for path in sorted((ROOT / "src").rglob("*.py")):
         digest.update(path.read_bytes())
@@ -92,6 +92,6 @@ def source_key():
 
 
 def tools_key():
-    """Return a digest of these tools, by which the pages are run."""
+    """Return a digest of these tools."""
     parts = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
     return hashlib.sha256(b"".join(parts)).hexdigest()

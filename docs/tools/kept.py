@@ -1,4 +1,4 @@
-"""What the code of a page showed is kept: the page is run again when it, the package or these tools have changed."""
+"""A cache of page output: a page runs again when it, the package or these tools change."""
 
 import hashlib
 import json
@@ -7,16 +7,16 @@ from pathlib import Path
 
 
 class Kept(logging.Handler):
-    """Stands before the runner of blocks, and hears its warnings.
+    """Wrap the function that runs blocks, and listen for its warnings.
 
     Parameters
     ----------
     run : callable
         Runs a block and returns its HTML, as markdown-exec's formatter does.
     folder : Path
-        Where pages are kept.
+        Where outputs are cached.
     key : str
-        What all pages depend on.
+        A digest of what all pages depend on.
     """
 
     def __init__(self, run, folder: Path, key: str) -> None:
@@ -25,23 +25,23 @@ class Kept(logging.Handler):
         self.file, self.there, self.shown, self.failed = folder, None, [], False
 
     def begin(self, text: str) -> None:
-        """Turn to a page."""
+        """Start a page."""
         self.file = self.folder / f"{hashlib.sha256(f'{self.key}{text}'.encode()).hexdigest()}.json"
         self.there = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else None
         self.shown, self.failed = [], False
 
     def end(self) -> None:
-        """Keep the page, if nothing failed on it."""
+        """Cache the page, unless something on it failed."""
         if self.shown and self.there is None and not self.failed:
             self.folder.mkdir(exist_ok=True)
             self.file.write_text(json.dumps(self.shown), encoding="utf-8")
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Hear of a block that failed."""
+        """Note that a block failed."""
         self.failed = True
 
     def __call__(self, *args, **kwargs):
-        """Return what a block shows."""
+        """Return the output of a block."""
         html = self.run(*args, **kwargs) if self.there is None else self.there[len(self.shown)]
         self.shown.append(html)
         return html

@@ -1,7 +1,7 @@
-"""Mathematics that needs no network: TeX becomes MathML when the site is built.
+"""Translate TeX to MathML when the site is built, so that readers need no network.
 
-Pages write ``$...$`` and ``$$...$$``, docstrings write the role :math: and the directive ``.. math::``. All end
-in `mathml`, which refuses what it cannot translate, so that no page shows half a formula.
+Pages use ``$...$`` and ``$$...$$``; docstrings use the role :math: and the directive ``.. math::``. `mathml`
+raises an error for anything that it cannot translate, so that no page shows half a formula.
 """
 
 import re
@@ -18,21 +18,21 @@ ROLE = r":math:`([^`]+)`"
 BLOCK = re.compile(r"^\$\$(.+?)\$\$[ \t]*$", re.DOTALL | re.MULTILINE)
 DIRECTIVE = re.compile(r"^\.\. math::(.*(?:\n(?:[ \t]+\S.*|[ \t]*(?=\n[ \t]+\S)))*)", re.MULTILINE)
 
-# what the translation gets wrong: the relation is not the keyboard's tilde, and operators have no slant
-MENDED = {"<mi>&#x0007E;</mi>": "<mo>&#x0223C;</mo>", "<mi>&#x02026;</mi>": "<mo>&#x02026;</mo>"}
+# corrections: the tilde is a relation, and operators are upright
+CORRECTIONS = {"<mi>&#x0007E;</mi>": "<mo>&#x0223C;</mo>", "<mi>&#x02026;</mi>": "<mo>&#x02026;</mo>"}
 
 
 def mathml(tex: str, *, block: bool = False) -> str:
-    """Return the MathML of a formula; raise a `ValueError` if a part of it was not understood."""
+    """Return the MathML of a formula; raise a `ValueError` if part of it was not understood."""
     found = convert(" ".join(tex.split()), display="block" if block else "inline")
-    for wrong, right in MENDED.items():
+    for wrong, right in CORRECTIONS.items():
         found = found.replace(wrong, right)
     try:
         text = "".join(ElementTree.fromstring(found).itertext())
     except ElementTree.ParseError as error:
         raise ValueError(f"{tex!r} was not understood: {error}") from error
     if "\\" in text or "&" in text:
-        raise ValueError(f"{tex!r} was not understood: {text!r} is left of it")
+        raise ValueError(f"{tex!r} was not understood: {text!r} remains")
     return found
 
 

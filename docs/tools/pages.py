@@ -1,13 +1,13 @@
-"""Pages are plain Markdown whose code is run: this reads their blocks of code and says how each is to be run.
+"""Pages are plain Markdown whose code is executed. This module finds the code blocks and marks them for execution.
 
-Every block of ``python`` and every ``$`` line of ``console`` runs when the site is built, all of a page's Python in
-one session. A block may say
+Every ``python`` block and every ``$`` line of a ``console`` block runs when the site is built, all Python of a
+page in one session. Options of a block:
 
-- ``run="no"``: it is shown only;
-- ``show="no"``: it is run, and only what it prints is shown, as Markdown;
-- ``status="1"``: the exit status that its commands must have, 0 if it is not said, or ``any``;
-- ``from="demo.txt"``: its commands were run before the pages, and their output is there;
-- ``figure="what it shows"``: the figure that it made follows it.
+- ``run="no"``: show it without running it;
+- ``show="no"``: run it, and show only its output, as Markdown;
+- ``status="1"``: the exit status that its commands must have (default 0), or ``any``;
+- ``from="demo.txt"``: its commands ran before the pages were built; take their output from this transcript;
+- ``figure="what it shows"``: show the figure that it made below it, with this alternative text.
 """
 
 import re
@@ -21,7 +21,7 @@ KNOWN = {"python": {"run", "figure", "show"}, "console": {"run", "figure", "stat
 
 
 class Block(NamedTuple):
-    """A block of code of a page."""
+    """A code block of a page."""
 
     language: str
     options: dict[str, str]
@@ -42,13 +42,13 @@ def blocks(text: str) -> Iterator[Block]:
 
 
 def commands(block: Block) -> list[str]:
-    """Return the commands of a console block: what follows ``$``, and lines that a backslash joins to it."""
+    """Return the commands of a console block: what follows ``$``, including continuation lines."""
     lines = block.code.replace("\\\n", "\0").splitlines()
     return [line[2:].replace("\0", "\\\n") for line in lines if line.startswith("$ ")]
 
 
 def written_to(command: str) -> str:
-    """Return the file that a command writes, by its --out."""
+    """Return the file that a command writes: the value of its --out."""
     words = shlex.split(command, comments=True)
     return words[words.index("--out") + 1]
 
@@ -79,7 +79,7 @@ def _python(block: Block, place: str) -> str:
 def _console(block: Block, place: str) -> str:
     wanted = commands(block)
     if transcript := block.options.get("from"):
-        call = f"docs_console.told({wanted!r}, {transcript!r})"
+        call = f"docs_console.quoted({wanted!r}, {transcript!r})"
     else:
         call = f"docs_console.shown({wanted!r}, {block.options.get('status', '0')!r})"
     made = _hidden(call, place, module="docs_console")

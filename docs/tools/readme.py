@@ -1,10 +1,10 @@
-"""Write under every command of the README's blocks of ``$`` lines what it prints, in a folder with the demo's run.
+"""Run every ``$`` command in the README in a folder with the demo's run, and write its output under it.
 
 Usage: python docs/tools/readme.py [--check] [--demo FOLDER]
 
-The demo is made anew (a minute) unless a folder with one is named. Its text is the documentation of the Python that
-runs, and on another kind of processor the last digits of draws differ: the README says in a comment what its
-outputs were printed with, and --check exits with status 3 where that is something else.
+The demo is run first (a minute) unless --demo names a folder with one. Its text is the documentation of the running
+Python, and on another kind of processor the last digits of draws differ. A comment in the README records both, and
+--check exits with status 3 where they differ.
 """
 
 import argparse
@@ -28,13 +28,13 @@ OTHER_MACHINE = 3
 
 
 def printed_with() -> str:
-    """Say what outputs depend on: the text of the demo, and the kind of processor."""
+    """Return what the outputs depend on: the text of the demo, and the kind of processor."""
     text = hashlib.sha256("\0".join(python_docs()).encode()).hexdigest()[:12]
     return f"text {text}, {machine()['processor']}"
 
 
 def filled(text: str, folder: Path) -> str:
-    """Return the README's text with all outputs as they are printed in ``folder``."""
+    """Return the README's text with all outputs as printed in ``folder``."""
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
 
     def run(found: re.Match[str]) -> str:
@@ -52,7 +52,7 @@ def filled(text: str, folder: Path) -> str:
                 check=False,
             )
             if made.returncode:
-                raise SystemExit(f"{command}\nhas the status {made.returncode}:\n{made.stderr}")
+                raise SystemExit(f"{command}\nhas exit status {made.returncode}:\n{made.stderr}")
             parts.append(f"$ {command}\n{made.stdout.rstrip()}".rstrip())
         return f"```{found[1]}{found[2]}\n" + "\n\n".join(parts) + "\n```"
 
@@ -61,15 +61,15 @@ def filled(text: str, folder: Path) -> str:
 
 
 def main() -> int:
-    """Write the README, or say how it differs."""
+    """Write the README, or report how it differs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--demo", type=Path, help="a folder that `bayesvec demo` has made")
     options = parser.parse_args()
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     text = README.read_text(encoding="utf-8")
-    if options.check and (said := MARK.search(text)[1]) != (here := printed_with()):
-        print(f"the README's outputs were printed with {said}; here it is {here}", file=sys.stderr)
+    if options.check and (recorded := MARK.search(text)[1]) != (here := printed_with()):
+        print(f"the README's outputs were made with {recorded}; here it is {here}", file=sys.stderr)
         return OTHER_MACHINE
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
