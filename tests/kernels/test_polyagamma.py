@@ -8,10 +8,10 @@ from scipy.stats import kstwobign, norm
 from bayesvec.errors import OptionError
 from bayesvec.kernels import polyagamma_exact as exact
 from bayesvec.kernels.polyagamma import fill_polyagamma, load_tables, random_polyagamma
-from bayesvec.kernels.polyagamma_devroye import draw_devroye, fill_devroye
 from bayesvec.kernels.polyagamma_scalar import draws_from_normals, normals_from_words
 from bayesvec.kernels.polyagamma_tables import HZ_LIMIT, SMALL, Z_LIMIT
 from bayesvec.kernels.rng import USER, make_key
+from devroye import draw_devroye, fill_devroye
 
 # P(X <= x) and P(X > x): the alternating series of first-passage distributions, summed with 120 digits
 EXACT = [  # h, z, x, lower tail, upper tail

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from bayesvec.counts.pairs import Side
+from bayesvec.inference.sides import make_side
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma import fill_polyagamma
 from bayesvec.kernels.polyagamma_tables import load_tables
-from bayesvec.kernels.rows import SEGMENT, log_posterior_rows, make_side, make_work, redraw_rows, share_of
+from bayesvec.kernels.rows import SEGMENT, data_fraction, log_posterior_rows, make_work, redraw_rows
 from bayesvec.kernels.vector import padded
 from bayesvec.priors import RowPrior
 from evidence import agrees, moments
@@ -249,7 +250,7 @@ def test_a_row_without_data_is_drawn_from_its_prior():
     ],
 )
 def test_a_share_is_one_whatever_rounding_does(seen, known, share):
-    assert share_of(seen, known) == share
+    assert data_fraction(seen, known) == share
 
 
 def test_fixed_rows_stay_and_huge_rows_are_left():

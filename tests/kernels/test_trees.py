@@ -10,13 +10,13 @@ from bayesvec.counts.rows import with_rows
 from bayesvec.errors import OptionError
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.inference.gibbs.redraw import is_joint
+from bayesvec.inference.sides import make_coupling, make_side, make_trees
 from bayesvec.kernels import rng
-from bayesvec.kernels.coupling import make_coupling
 from bayesvec.kernels.dense import factor
 from bayesvec.kernels.polyagamma import fill_polyagamma
 from bayesvec.kernels.polyagamma_tables import load_tables
-from bayesvec.kernels.rows import make_side, make_work
-from bayesvec.kernels.trees import _pass_up, fill_message, make_tree_work, make_trees, redraw_trees
+from bayesvec.kernels.rows import make_work
+from bayesvec.kernels.trees import _pass_up, fill_message, make_tree_work, redraw_trees
 from bayesvec.kernels.vector import padded
 from joint import sparse_counts
 

@@ -155,6 +155,24 @@ def test_colours(rng):
     assert [rows.tolist() for rows in colours(csr_array((2, 2)), 2)] == [[0, 1]]
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_colours_are_those_of_networkx(seed):
+    """The order of colours is the order of a sweep, so another colouring would change the bits of draws."""
+    import networkx
+
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(3, 90))
+    half = np.triu(rng.random((rows, rows)) < rng.choice([2.0 / rows, 0.1, 0.5, 0.95]), 1)
+    half[0, 1] = half[1, 2] = half[0, 2] = True  # an odd cycle: two colours are not enough
+    order = rng.permutation(rows)
+    neighbours = csr_array((half + half.T)[order][:, order] * rng.normal(size=(1, 1)))
+    given = networkx.greedy_color(networkx.from_scipy_sparse_array(neighbours), strategy="largest_first")
+    found = colours(neighbours, rows)
+    assert [rows.tolist() for rows in found] == [
+        [row for row in range(rows) if given[row] == colour] for colour in range(max(given.values()) + 1)
+    ]
+
+
 def grouped_counts():
     return sparse_counts(
         ["a@2001", "b@2001", "a@2002", "b@2005", "a@2005"], groups=["2001", "2001", "2002", "2005", "2005"]

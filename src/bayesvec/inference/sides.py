@@ -14,11 +14,11 @@ import numpy as np
 from bayesvec._parallel import WORTH_SHARING, Threads
 from bayesvec._types import Bool, Float32, Int64
 from bayesvec.counts.pairs import Side
-from bayesvec.kernels.coupling import Coupling, couple_rows, make_coupling
-from bayesvec.kernels.rows import SEGMENT, RowSide, make_side
-from bayesvec.kernels.trees import Trees, make_trees
+from bayesvec.kernels.coupling import Coupling, couple_rows
+from bayesvec.kernels.rows import SEGMENT, RowSide
+from bayesvec.kernels.trees import Trees
 from bayesvec.priors import RowPrior
-from bayesvec.priors.coupling import Sparse, colours
+from bayesvec.priors.coupling import Sparse, colours, search_breadth_first
 
 TREE_SHARE = 0.25  # of a sweep's time that redrawing whole trees may add to it, on average
 TREE_BYTES = 64 << 20  # that a tree may take in each thread
@@ -96,6 +96,30 @@ class Half:
         return self.side._replace(shift=shift)
 
 
+def make_side(side: Side, prior: RowPrior, dim: int, fixed: Bool) -> RowSide:
+    """Return one side of the counts with its prior, laid out for the kernels."""
+    rows = len(fixed)
+    n = side.n_pos + side.n_neg
+    return RowSide(
+        indptr=np.asarray(side.indptr),
+        other=np.asarray(side.other),
+        n=n,
+        kappa=(side.n_pos - 0.5 * n).astype(np.float32),
+        precision=np.array(prior.precision_rows(rows, dim)),
+        shift=np.array(prior.shift_rows(rows, dim)),
+        fixed=fixed,
+    )
+
+
+def make_coupling(neighbours: Sparse) -> Coupling:
+    """Return a sparse matrix, zero on the diagonal, as the kernels take it."""
+    return Coupling(
+        neighbours.indptr.astype(np.int64),
+        neighbours.indices.astype(np.int32),
+        neighbours.data.astype(np.float64),
+    )
+
+
 def make_half(
     purpose: int, names: tuple[str, ...], pairs: Side, prior: RowPrior, dim: int, fixed: Bool
 ) -> Half:
@@ -150,3 +174,32 @@ def _make_forest(neighbours: Sparse, sizes: Int64, others: int, dim: int) -> For
     whole = 2 * sizes.sum() + np.where(few, 50 + 2 * sizes, 85 + dim).sum() + others * (85 + dim)
     every = max(1, math.ceil(more / (TREE_SHARE * whole)))
     return Forest(trees, cost, largest, every)
+
+
+def make_trees(neighbours: Sparse | None) -> Trees | None:
+    """Return the trees that a symmetric coupling makes of the rows; None if it has a cycle, or no entries."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    if neighbours is None or not neighbours.nnz:
+        return None
+    rows = neighbours.shape[0]
+    components, label = connected_components(neighbours, directed=False)
+    if neighbours.nnz // 2 != rows - components:
+        return None
+    order, parent = search_breadth_first(neighbours, label)
+    order = order[::-1]
+    order = order[np.argsort(label[order], kind="stable")]
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(label))]).astype(np.int64)
+    place = np.empty(rows, dtype=np.int64)
+    place[order] = np.arange(rows) - indptr[label[order]]
+    above = parent[order]
+    joined = np.flatnonzero(above >= 0)
+    numbers = csr_array(
+        (np.arange(neighbours.nnz) + 1, neighbours.indices, neighbours.indptr), neighbours.shape
+    )
+    entry = np.full(rows, -1, dtype=np.int64)
+    entry[joined] = np.asarray(numbers[order[joined], above[joined]]).ravel() - 1
+    found = np.full(rows, -1, dtype=np.int64)
+    found[joined] = place[above[joined]]
+    return Trees(indptr, order.astype(np.int64), found, entry)

@@ -22,7 +22,7 @@ def thin(
 def binomial(n: int, probability: float, key: rng.Key, row: int, first_block: int) -> int:
     r"""Return a binomial variate at an address, in about :math:`\log_2 n` steps.
 
-    The middle one of n uniforms is a beta variate; it tells on which side of ``probability`` half of the
+    The middle one of n uniforms is a beta variate; it shows on which side of ``probability`` half of the
     uniforms lie, and the other half is split again (Relles 1972; Devroye 1986, section X.4.3).
     """
     successes = 0

@@ -9,7 +9,7 @@ import numba
 F = TypeVar("F", bound=Callable[..., Any])
 
 # When any kernel was last changed. Numba checks the file of the function it caches, but not those of the
-# functions compiled into it: after an update it would run old code on new tables, without a word.
+# functions compiled into it: after an update it would run old code on new tables, silently.
 KERNELS = tuple(
     (path.name, path.stat().st_mtime_ns, path.stat().st_size)
     for path in sorted(Path(__file__).parent.glob("*.py"))

@@ -1,7 +1,7 @@
 r"""Token ids to counted pairs: the compiled part of counting.
 
 Pairs are gathered row by row. A worker takes a range of word rows, walks over all tokens, and puts the
-samples of its rows into one bucket a row: a table over contexts where the row has many samples, else a list.
+samples of its rows into one bucket per row: a table over contexts where the row has many samples, else a list.
 Which worker takes which rows, and how much fits into memory at a time, changes nothing in the result.
 """
 
@@ -152,7 +152,7 @@ def positives_per_row(
     first, last : int
         The range of documents.
     out : ndarray of int64
-        One entry a word row.
+        One entry per word row.
     """
     for document in range(first, last):
         begin, end = bounds[document], bounds[document + 1]
@@ -279,7 +279,7 @@ def empty_buckets(
     dense, buffer : ndarray
         As `fill_buckets` left them.
     table : ndarray of int32
-        Work space, two entries a context, all zero; left so.
+        Work space, two entries per context, all zero; left so.
     other, n_pos, n_neg : ndarray of int32
         Written: the context, the positive and the negative samples of each pair.
     row_pairs : ndarray of int64

@@ -1,12 +1,9 @@
-"""What rows that a prior couples tell each other: the shift of each row's conditional given its neighbours."""
+"""Rows that a prior couples: the shift of each row's conditional given its neighbours."""
 
 from typing import NamedTuple
 
-import numpy as np
-
 from bayesvec._types import Float32, Float64, Int32, Int64
 from bayesvec.kernels.compiled import compiled
-from bayesvec.priors.coupling import Sparse
 
 
 class Coupling(NamedTuple):
@@ -15,15 +12,6 @@ class Coupling(NamedTuple):
     indptr: Int64  # (rows + 1,)
     other: Int32  # (entries,)
     weight: Float64  # (entries,)
-
-
-def make_coupling(neighbours: Sparse) -> Coupling:
-    """Return a sparse matrix, zero on the diagonal, as the kernels take it."""
-    return Coupling(
-        neighbours.indptr.astype(np.int64),
-        neighbours.indices.astype(np.int32),
-        neighbours.data.astype(np.float64),
-    )
 
 
 @compiled

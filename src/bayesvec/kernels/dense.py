@@ -52,6 +52,21 @@ def add_gram(panel: Float32, count: int, dim: int, gram: Float64) -> None:
 
 
 @compiled
+def subtract_product(
+    left: Float64, right: Float64, count: int, row: int, first: int, last: int, target: Float64
+) -> None:
+    """Subtract ``left[:count].T @ right[:count]`` from ``target``: four rows, columns ``first`` to ``last``."""
+    column = first
+    while last - column >= 12:
+        subtract_tile_3(left, right, count, row, column, target)
+        column += 12
+    if last - column == 8:
+        subtract_tile_2(left, right, count, row, column, target)
+    elif last - column == 4:
+        subtract_tile_1(left, right, count, row, column, target)
+
+
+@compiled
 def factor(matrix: Float64, dim: int) -> bool:
     """Overwrite the upper triangle of ``matrix[:dim, :dim]`` with U, where U^T U is the matrix.
 
@@ -74,14 +89,7 @@ def factor(matrix: Float64, dim: int) -> bool:
     for top in range(0, dim, 8):
         if top:
             for row in (top, top + 4):
-                column = top
-                while width - column >= 12:
-                    subtract_tile_3(matrix, top, row, column, matrix)
-                    column += 12
-                if width - column == 8:
-                    subtract_tile_2(matrix, top, row, column, matrix)
-                elif width - column == 4:
-                    subtract_tile_1(matrix, top, row, column, matrix)
+                subtract_product(matrix, matrix, top, row, top, width, matrix)
         for row in range(top, min(top + 8, dim)):
             pivot = matrix[row, row]
             if not (pivot > 0.0 and pivot < math.inf):

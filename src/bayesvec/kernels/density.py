@@ -4,6 +4,8 @@ Every loop runs over rows ``first`` to ``last`` of one side and writes to those 
 those rows) only, so rows are shared out among threads without atomics and no result depends on how they were.
 """
 
+from typing import Any
+
 import numpy as np
 
 from bayesvec._types import Float64, Int32, Int64
@@ -33,15 +35,15 @@ def _dot4(x: Float64, a: Float64, b: Float64, c: Float64, d: Float64) -> tuple[f
 
 
 @summing
-def _add(out: Float64, r: float, a: Float64) -> None:
+def add_scaled(out: Float64, r: float, a: Float64) -> None:
+    """Add ``r * a`` to ``out``."""
     for k in range(out.shape[0]):
         out[k] += r * a[k]
 
 
 @summing
-def _add4(
-    out: Float64, r: float, a: Float64, s: float, b: Float64, t: float, c: Float64, u: float, d: Float64
-) -> None:
+def add_scaled4(out: Float64, r: float, a: Any, s: float, b: Any, t: float, c: Any, u: float, d: Any) -> None:
+    """Add four vectors, of doubles or of floats, to ``out``, each times its own factor."""
     for k in range(out.shape[0]):
         out[k] += r * a[k] + s * b[k] + t * c[k] + u * d[k]
 
@@ -75,9 +77,9 @@ def _combine(weight: Float64, other: Int32, vectors: Float64, out: Float64) -> N
     for i in range(0, whole, 4):
         r, s, t, u = weight[i], weight[i + 1], weight[i + 2], weight[i + 3]
         a, b, c, d = vectors[other[i]], vectors[other[i + 1]], vectors[other[i + 2]], vectors[other[i + 3]]
-        _add4(out, r, a, s, b, t, c, u, d)
+        add_scaled4(out, r, a, s, b, t, c, u, d)
     for i in range(whole, size):
-        _add(out, weight[i], vectors[other[i]])
+        add_scaled(out, weight[i], vectors[other[i]])
 
 
 @compiled

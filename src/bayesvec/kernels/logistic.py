@@ -52,7 +52,7 @@ def log1p_unit(e: float) -> float:
 
 @fused
 def link(eta: Float64, n_pos: Int32, n_neg: Int32, term: Float64) -> None:
-    """Turn ``eta`` into the residual n+ - n s(eta) in place; the log likelihoods go to ``term``."""
+    """Replace ``eta`` by the residual n+ - n s(eta); the log likelihoods go to ``term``."""
     for i in range(eta.shape[0]):
         x = eta[i]
         e = exp_negative(-abs(x))
@@ -67,7 +67,7 @@ def link(eta: Float64, n_pos: Int32, n_neg: Int32, term: Float64) -> None:
 
 @fused
 def curve(eta: Float64, n_pos: Int32, n_neg: Int32, weight: Float64) -> None:
-    """Turn ``eta`` into the residual in place; n s'(eta) goes to ``weight``."""
+    """Replace ``eta`` by the residual; n s'(eta) goes to ``weight``."""
     for i in range(eta.shape[0]):
         x = eta[i]
         e = exp_negative(-abs(x))

@@ -12,9 +12,9 @@ from numba.extending import intrinsic
 
 from bayesvec._types import Float64, Int32, Int64
 from bayesvec.kernels.compiled import compiled
-from bayesvec.kernels.vector import _DOUBLES, _index, _loop, _row
+from bayesvec.kernels.vector import DOUBLES, as_index, emit_loop, row_of
 
-WIDTH = 2 * _DOUBLES.lanes  # directions
+WIDTH = 2 * DOUBLES.lanes  # directions
 
 
 def _add_pair(typing, x, w, y, v, weight, residual, direction, out):  # type: ignore[no-untyped-def]
@@ -23,34 +23,36 @@ def _add_pair(typing, x, w, y, v, weight, residual, direction, out):  # type: ig
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
         kinds = signature.args
-        own, dim = _row(context, builder, kinds[0], args[0], args[1])
-        other, _ = _row(context, builder, kinds[2], args[2], args[3])
-        read, _ = _row(context, builder, kinds[6], args[6], args[3])
-        write, _ = _row(context, builder, kinds[7], args[7], args[1])
-        opposite = _DOUBLES.spread(builder, builder.fneg(args[5]))
+        own, dim = row_of(context, builder, kinds[0], args[0], args[1])
+        other, _ = row_of(context, builder, kinds[2], args[2], args[3])
+        read, _ = row_of(context, builder, kinds[6], args[6], args[3])
+        write, _ = row_of(context, builder, kinds[7], args[7], args[1])
+        opposite = DOUBLES.spread(builder, builder.fneg(args[5]))
 
         def halves(k: Any) -> list[Any]:
-            return [builder.add(builder.mul(k, _index(WIDTH)), _index(h * _DOUBLES.lanes)) for h in range(2)]
+            return [
+                builder.add(builder.mul(k, as_index(WIDTH)), as_index(h * DOUBLES.lanes)) for h in range(2)
+            ]
 
         def moved(k: Any, sums: list[Any]) -> list[Any]:
-            scale = _DOUBLES.spread(builder, builder.load(builder.gep(own, [k])))
+            scale = DOUBLES.spread(builder, builder.load(builder.gep(own, [k])))
             return [
-                _DOUBLES.multiply_add(builder, scale, _DOUBLES.load(builder, read, offset), total)
+                DOUBLES.multiply_add(builder, scale, DOUBLES.load(builder, read, offset), total)
                 for offset, total in zip(halves(k), sums, strict=True)
             ]
 
-        sums = _loop(builder, dim, [_DOUBLES.zero] * 2, moved)
+        sums = emit_loop(builder, dim, [DOUBLES.zero] * 2, moved)
 
         def add(k: Any, nothing: list[Any]) -> list[Any]:
             value = builder.fmul(args[4], builder.load(builder.gep(other, [k])))
-            scale = _DOUBLES.spread(builder, value)
+            scale = DOUBLES.spread(builder, value)
             for offset, total in zip(halves(k), sums, strict=True):
-                new = _DOUBLES.multiply_add(builder, scale, total, _DOUBLES.load(builder, write, offset))
-                taken = _DOUBLES.load(builder, read, offset)
-                _DOUBLES.store(builder, _DOUBLES.multiply_add(builder, opposite, taken, new), write, offset)
+                new = DOUBLES.multiply_add(builder, scale, total, DOUBLES.load(builder, write, offset))
+                taken = DOUBLES.load(builder, read, offset)
+                DOUBLES.store(builder, DOUBLES.multiply_add(builder, opposite, taken, new), write, offset)
             return []
 
-        _loop(builder, dim, [], add)
+        emit_loop(builder, dim, [], add)
 
     return signature, generate
 

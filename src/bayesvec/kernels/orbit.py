@@ -1,4 +1,4 @@
-r"""The orbit move: along :math:`(\rho A, \alpha A^{-\top})` the data say nothing, so the prior alone decides.
+r"""The orbit move: the likelihood is constant along :math:`(\rho A, \alpha A^{-\top})`, so the prior alone decides.
 
 A generalised Gibbs step (Liu & Sabatti 2000). The group is first a random rotation O of both sides, then a
 scaling :math:`d_k` of each axis; its invariant measure and the Jacobian :math:`d_k^{R - C}` give
@@ -140,18 +140,18 @@ def draw_change(form_rho: Float64, form_alpha: Float64, power: float, key: Key) 
     """
     dim = len(form_rho)
     change, inverse = np.eye(dim), np.eye(dim)
-    rotation, turned = np.empty((dim, (dim + 3) // 4 * 4)), np.empty((dim, dim))
+    rotation, rotated = np.empty((dim, (dim + 3) // 4 * 4)), np.empty((dim, dim))
     size_rho, size_alpha = np.empty(dim), np.empty(dim)
     for move in range(MOVES):
         fill_rotation(key, move, rotation)
         for side, form, sizes in ((change, form_rho, size_rho), (inverse, form_alpha, size_alpha)):
-            _multiply(side, rotation, turned)
-            side[:] = turned
-            _multiply(form, side, turned)
+            _multiply(side, rotation, rotated)
+            side[:] = rotated
+            _multiply(form, side, rotated)
             sizes[:] = 0.0
             for j in range(dim):
                 for k in range(dim):
-                    sizes[k] += side[j, k] * turned[j, k]
+                    sizes[k] += side[j, k] * rotated[j, k]
         for k in range(dim):
             if size_rho[k] > 0.0 and size_alpha[k] > 0.0:
                 scale = math.sqrt(draw_gig(power, size_rho[k], size_alpha[k], key, move * dim + k))

@@ -1,6 +1,6 @@
-r"""Polya-Gamma draws by table: one 32-bit word a draw, no rejection, no logarithm.
+r"""Polya-Gamma draws by table: one 32-bit word per draw, no rejection, no logarithm.
 
-The word is turned into a standard normal t, and t into a draw of PG(h, z) through the tables of
+The word is mapped to a standard normal t, and t to a draw of PG(h, z) through the tables of
 `polyagamma_tables`. The error of the distribution function is below 1e-6 everywhere (see the tests), which a
 thousand million draws would not show.
 """

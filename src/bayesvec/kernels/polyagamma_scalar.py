@@ -135,7 +135,7 @@ def large_draw(h: int, z: float, t: F32, tables: Tables) -> float:
 
 @compiled
 def normals_from_words(words: Int32, normal: Table, out: Float32) -> None:
-    """Turn uniform 32-bit words into standard normals, one by one."""
+    """Map uniform 32-bit words to standard normals, one by one."""
     for i in range(len(words)):
         out[i] = _normal(words[i], normal)
 
@@ -148,7 +148,7 @@ def draws_from_normals(
     tables: Tables,
     out: npt.NDArray[np.floating],
 ) -> None:
-    """Turn standard normals ``t`` into draws of PG(n, eta), one by one; ``out`` may be ``t``."""
+    """Map standard normals ``t`` to draws of PG(n, eta), one by one; ``out`` may be ``t``."""
     for i in range(len(n)):
         z = abs(eta[i])
         if n[i] <= SMALL and np.float32(n[i]) * z < _HZ_LIMIT:

@@ -104,7 +104,7 @@ def _pairs(builder: Any, rows: list[Any], offset: int) -> list[Any]:
 
 
 def _transpose(builder: Any, pairs: list[Any]) -> list[Any]:
-    """Turn vectors of four coefficients of two rows into vectors of one coefficient of eight rows."""
+    """Rearrange vectors of four coefficients of two rows to vectors of one coefficient of eight rows."""
 
     def mix(a: Any, b: Any, order: list[int]) -> Any:
         low = [k if k < 4 else k + 4 for k in order]

@@ -8,16 +8,17 @@ Given :math:`\omega_v \sim PG(n_v, \eta_v)` the row is Gaussian (Polson, Scott &
 The other side's rows are gathered in panels that stay in the cache. On the way in each gives its
 :math:`\eta` and its share of b; scaled by :math:`\sqrt\omega`, the panel gives its share of Q.
 A row with fewer pairs than axes is drawn in the dimension of its data instead (Bhattacharya, Chakraborty &
-Mallick 2016): cheaper, and the only accurate way there, as the float32 sum would drown a small prior precision.
+Mallick 2016): cheaper, and the only accurate variant there, as the float32 sum would drown a small prior precision.
 
-A row need not be drawn anew: with m = :math:`Q^{-1} b`, e of N(0, :math:`Q^{-1}`) and 0 <= r < 1,
+Overrelaxation (Adler 1981, Neal 1995) replaces the standard Gibbs update: with m = :math:`Q^{-1} b`,
+e of N(0, :math:`Q^{-1}`) and 0 <= r < 1,
 
 .. math:: x' = m - r (x - m) + \sqrt{1 - r^2}\, e
 
-leaves the same Gaussian as it is, and goes through to the other side of its mean instead of wandering about
-(overrelaxation; Adler 1981, Neal 1995). It costs nothing: x' + r x is a draw with (1 + r) b for b and less noise.
-It helps where the data hold a row, so r is in proportion to their share of the trace of Q, which the row itself
-has no part in; rows of fewer pairs than axes, or none, are drawn anew.
+leaves the same Gaussian invariant, and crosses to the other side of its mean instead of taking a random walk.
+It costs nothing: x' + r x is a draw with (1 + r) b for b and less noise. It helps where the data determine a row,
+so r is proportional to the fraction of trace(Q) due to the data, which does not depend on the row itself; rows
+with fewer pairs than axes, or none, get the standard update.
 """
 
 import math
@@ -26,7 +27,6 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesvec._types import Bool, Float32, Float64, Int32, Int64
-from bayesvec.counts.pairs import Side
 from bayesvec.kernels.compiled import compiled
 from bayesvec.kernels.dense import add_gram, factor, solve_factor
 from bayesvec.kernels.logistic import exp_negative, log1p_unit
@@ -34,7 +34,6 @@ from bayesvec.kernels.polyagamma import fill_polyagamma
 from bayesvec.kernels.polyagamma_tables import Tables
 from bayesvec.kernels.rng import Key, fill_normals
 from bayesvec.kernels.vector import dot_rows, padded, take_row
-from bayesvec.priors import RowPrior
 
 SEGMENT = 1 << 14  # pairs after which a row's sums are cut, so that threads can share a huge row
 
@@ -71,21 +70,6 @@ class Work(NamedTuple):
     noise: Float64  # (2 K,)
     x: Float64  # (padded (K + 1),)
     terms: Float64  # (P,)
-
-
-def make_side(side: Side, prior: RowPrior, dim: int, fixed: Bool) -> RowSide:
-    """Return one side of the counts with its prior, laid out for the kernels."""
-    rows = len(fixed)
-    n = side.n_pos + side.n_neg
-    return RowSide(
-        indptr=np.asarray(side.indptr),
-        other=np.asarray(side.other),
-        n=n,
-        kappa=(side.n_pos - 0.5 * n).astype(np.float32),
-        precision=np.array(prior.precision_rows(rows, dim)),
-        shift=np.array(prior.shift_rows(rows, dim)),
-        fixed=fixed,
-    )
 
 
 def make_work(dim: int) -> Work:
@@ -160,38 +144,38 @@ def add_pairs(
 
 
 @compiled
-def share_of(seen: float, known: float) -> float:
-    """Return the data's share of what holds a row; either may be zero but for rounding."""
-    return seen / (seen + max(known, 0.0)) if seen > 0.0 else 0.0
+def data_fraction(data: float, prior: float) -> float:
+    """Return the fraction of a precision due to the data; either part may be zero up to rounding."""
+    return data / (data + max(prior, 0.0)) if data > 0.0 else 0.0
 
 
 @compiled
 def draw_many(
     row: int, step: int, side: RowSide, overrelax: float, key: Key, work: Work, gram: Float64, x: Float32
 ) -> bool:
-    """Draw a row from N(Q^-1 b, Q^-1) given the data's share of both in ``gram``; False if that breaks down.
+    """Update a row given the data's share of Q and b in ``gram``; return False if Q breaks down.
 
-    With Q = U^T U a draw anew is U^-1 (U^-T b + noise).
+    With Q = U^T U the standard draw is U^-1 (U^-T b + noise).
     """
     dim = work.dim
-    seen, known = 0.0, 0.0
+    data, prior = 0.0, 0.0
     for k in range(dim):
-        seen += gram[k, k]
-        known += side.precision[row, k]
+        data += gram[k, k]
+        prior += side.precision[row, k]
         gram[k, k] += side.precision[row, k]
         gram[k, dim] += side.shift[row, k]
     if not factor(gram, dim):
         return False
-    beyond = share_of(seen, known) * overrelax
-    less = math.sqrt(1.0 - beyond * beyond)
+    relax = data_fraction(data, prior) * overrelax
+    less = math.sqrt(1.0 - relax * relax)
     noise = work.noise[:dim]
     fill_normals(key, row, NORMALS + step * NORMALS_STEP, noise)
     for k in range(dim):
-        noise[k] = less * noise[k] + (1.0 + beyond) * gram[k, dim]
+        noise[k] = less * noise[k] + (1.0 + relax) * gram[k, dim]
     solve_factor(gram, dim, noise, work.x)
     finite = True
     for k in range(dim):
-        x[k] = work.x[k] - beyond * x[k]
+        x[k] = work.x[k] - relax * x[k]
         finite &= math.isfinite(work.x[k])
     return finite
 

@@ -28,7 +28,7 @@ def _segment(data: UInt8, first: int, end: int, classes: UInt8) -> tuple[int, np
     """Return where the segment that begins at ``first`` ends, and its hash.
 
     While it is ASCII it is one word: letters, and single joining bytes between two of them. Once another byte
-    is met it goes on to the next break.
+    is met it extends to the next break.
     """
     at = first
     value = _OFFSET

@@ -9,9 +9,9 @@ Polya-Gamma variables, and their precision has a block Cholesky factor without f
 
 and going down each row is drawn given its parent p: :math:`x_w \sim N(\tilde Q_w^{-1} (\tilde b_w - c_w x_p),
 \tilde Q_w^{-1})`. On a walk this is forward filtering and backward sampling (Carter & Kohn 1994; Frühwirth-Schnatter
-1994). Row by row, neighbours that hold each other tightly would only creep. As a single row (rows.py) a tree goes
-beyond its mean by the data's share of what holds it: not of what its rows hold each other by, which cancels in the
-sum of all blocks of its precision.
+1994). Updated row by row, tightly coupled neighbours would mix slowly. As a single row (rows.py) a tree is
+overrelaxed by the fraction of its precision due to the data; the coupling between its rows cancels in the sum of
+all blocks of that precision.
 """
 
 import math
@@ -22,20 +22,11 @@ import numpy as np
 from bayesvec._types import Float32, Float64, Int64
 from bayesvec.kernels.compiled import compiled
 from bayesvec.kernels.coupling import Coupling
-from bayesvec.kernels.dense import factor, solve_factor
+from bayesvec.kernels.dense import factor, solve_factor, subtract_product
 from bayesvec.kernels.polyagamma_tables import Tables
 from bayesvec.kernels.rng import Key, fill_normals
-from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, RowSide, Work, add_pairs, fill_panel, share_of
-from bayesvec.kernels.vector import (
-    mixed_tile_1,
-    mixed_tile_2,
-    mixed_tile_3,
-    padded,
-    subtract_tile_1,
-    subtract_tile_2,
-    subtract_tile_3,
-)
-from bayesvec.priors.coupling import Sparse, search_breadth_first
+from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, RowSide, Work, add_pairs, data_fraction, fill_panel
+from bayesvec.kernels.vector import padded
 
 
 class Trees(NamedTuple):
@@ -51,7 +42,7 @@ class TreeWork(NamedTuple):
     """What one thread needs to redraw a tree."""
 
     matrix: Float64  # (nodes, padded K, padded (K + 1)) Q, with b in column K; then its factor
-    message: Float64  # (padded K, padded (K + 1)) what a row tells its parent
+    message: Float64  # (padded K, padded (K + 1)) from a row to its parent
     panel: Float64  # (panel rows, padded K)
     right: Float64  # (K,)
     noise: Float64  # (K,)
@@ -71,48 +62,6 @@ def make_tree_work(dim: int, nodes: int) -> TreeWork:
     )
 
 
-def make_trees(neighbours: Sparse | None) -> Trees | None:
-    """Return the trees that a symmetric coupling makes of the rows; None if it has a cycle, or no entries."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    if neighbours is None or not neighbours.nnz:
-        return None
-    rows = neighbours.shape[0]
-    components, label = connected_components(neighbours, directed=False)
-    if neighbours.nnz // 2 != rows - components:
-        return None
-    order, parent = search_breadth_first(neighbours, label)
-    order = order[::-1]
-    order = order[np.argsort(label[order], kind="stable")]
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(label))]).astype(np.int64)
-    place = np.empty(rows, dtype=np.int64)
-    place[order] = np.arange(rows) - indptr[label[order]]
-    above = parent[order]
-    joined = np.flatnonzero(above >= 0)
-    numbers = csr_array(
-        (np.arange(neighbours.nnz) + 1, neighbours.indices, neighbours.indptr), neighbours.shape
-    )
-    entry = np.full(rows, -1, dtype=np.int64)
-    entry[joined] = np.asarray(numbers[order[joined], above[joined]]).ravel() - 1
-    found = np.full(rows, -1, dtype=np.int64)
-    found[joined] = place[above[joined]]
-    return Trees(indptr, order.astype(np.int64), found, entry)
-
-
-@compiled
-def _subtract(panel: Float64, count: int, row: int, first: int, last: int, target: Float64) -> None:
-    """Subtract four rows of ``panel[:count].T @ panel[:count]``, columns ``first`` to ``last``, from ``target``."""
-    column = first
-    while last - column >= 12:
-        subtract_tile_3(panel, count, row, column, target)
-        column += 12
-    if last - column == 8:
-        subtract_tile_2(panel, count, row, column, target)
-    elif last - column == 4:
-        subtract_tile_1(panel, count, row, column, target)
-
-
 @compiled
 def _add_few(count: int, dim: int, work: Work, scratch: TreeWork, gram: Float64) -> None:
     """Add the Gram matrix of few rows, in float64: a float32 sum would drown a small prior precision."""
@@ -124,7 +73,7 @@ def _add_few(count: int, dim: int, work: Work, scratch: TreeWork, gram: Float64)
         for j in range(k, dim):
             gram[k, j] = -gram[k, j]
     for i in range(0, dim, 4):
-        _subtract(panel, count, i, i, panel.shape[1], gram)
+        subtract_product(panel, panel, count, i, i, panel.shape[1], gram)
     for k in range(dim):
         for j in range(k, dim):
             gram[k, j] = -gram[k, j]
@@ -180,14 +129,7 @@ def fill_message(weight: float, dim: int, upper: Float64, message: Float64) -> N
     for top in range(0, dim, 8):
         if top:
             for row in (top, top + 4):
-                column = 0
-                while top - column >= 12:
-                    mixed_tile_3(upper, message, top, row, column, message)
-                    column += 12
-                if top - column == 8:
-                    mixed_tile_2(upper, message, top, row, column, message)
-                elif top - column == 4:
-                    mixed_tile_1(upper, message, top, row, column, message)
+                subtract_product(upper, message, top, row, 0, top, message)
         for row in range(top, min(top + 8, dim)):
             message[row, row] += weight
             scale = 1.0 / upper[row, row]
@@ -213,7 +155,8 @@ def _pass_up(weight: float, dim: int, upper: Float64, message: Float64, parent: 
             last = min(column + 12, width)
             # above the diagonal there are zeros, but not in the column of b
             first = column if last <= dim else i
-            _subtract(message[first:dim], dim - first, i, column, last, parent)
+            part = message[first:dim]
+            subtract_product(part, part, dim - first, i, column, last, parent)
             column = last
 
 
@@ -222,7 +165,7 @@ def _draw_down(
     row: int,
     step: int,
     weight: float,
-    beyond: float,
+    relax: float,
     dim: int,
     upper: Float64,
     above: Float64,
@@ -232,9 +175,9 @@ def _draw_down(
 ) -> bool:
     """Draw a row given its parent's ``above`` from its factor: U^-1 (U^-T (b - c x_p) + noise).
 
-    To go beyond the mean, what is drawn, here and of the parent, is x' + r x, with (1 + r) b and less noise.
+    With overrelaxation, what is drawn, here and of the parent, is x' + r x, with (1 + r) b and less noise.
     """
-    noise, right, less = scratch.noise, scratch.right, math.sqrt(1.0 - beyond * beyond)
+    noise, right, less = scratch.noise, scratch.right, math.sqrt(1.0 - relax * relax)
     fill_normals(key, row, NORMALS + step * NORMALS_STEP, noise)
     for k in range(dim):
         right[k] = weight * above[k]
@@ -244,7 +187,7 @@ def _draw_down(
         for k in range(len(rest)):
             rest[k] -= line[k] * value
     for k in range(dim):
-        noise[k] = less * noise[k] + (1.0 + beyond) * upper[k, dim] - right[k]
+        noise[k] = less * noise[k] + (1.0 + relax) * upper[k, dim] - right[k]
     solve_factor(upper, dim, noise, x)
     finite = True
     for k in range(dim):
@@ -275,21 +218,21 @@ def redraw_trees(
         nodes = trees.indptr[tree + 1] - start
         for step in range(inner_steps):
             matrix[:nodes] = 0.0
-            seen, known = 0.0, 0.0  # by the data, by the prior of the tree as a whole
+            data, prior = 0.0, 0.0  # traces due to the data, and to the prior of the tree as a whole
             for node in range(nodes):
                 row, parent = trees.row[start + node], trees.parent[start + node]
                 before = _trace(matrix[node], dim)  # less what its children have taken
                 _gather(row, step, side, rows[row], other, key, tables, work, scratch, matrix[node])
                 own = side.precision[row, :dim].sum()
-                seen += _trace(matrix[node], dim) - before - own
-                known += own
+                data += _trace(matrix[node], dim) - before - own
+                prior += own
                 if not factor(matrix[node], dim):
                     return int(row)
                 if parent >= 0:
                     weight = coupling.weight[trees.entry[start + node]]
-                    known += 2.0 * dim * weight  # the trace of all blocks; a weight is negative
+                    prior += 2.0 * dim * weight  # the trace of all blocks; a weight is negative
                     _pass_up(weight, dim, matrix[node], scratch.message, matrix[parent])
-            beyond = share_of(seen, known) * overrelax
+            relax = data_fraction(data, prior) * overrelax
             for node in range(nodes - 1, -1, -1):
                 row, parent = trees.row[start + node], trees.parent[start + node]
                 weight, above = 0.0, scratch.x[node]
@@ -298,8 +241,8 @@ def redraw_trees(
                 else:
                     above[:] = 0.0
                 x = scratch.x[node]
-                if not _draw_down(row, step, weight, beyond, dim, matrix[node], above, key, scratch, x):
+                if not _draw_down(row, step, weight, relax, dim, matrix[node], above, key, scratch, x):
                     return int(row)
                 for k in range(dim):
-                    rows[row, k] = x[k] - beyond * rows[row, k]
+                    rows[row, k] = x[k] - relax * rows[row, k]
     return -1

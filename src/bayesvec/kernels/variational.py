@@ -20,10 +20,11 @@ import numpy as np
 
 from bayesvec._types import Float32, Float64, Int64
 from bayesvec.kernels.compiled import compiled, summing
-from bayesvec.kernels.dense import factor, solve_factor
+from bayesvec.kernels.dense import factor, solve_factor, subtract_product
+from bayesvec.kernels.density import add_scaled, add_scaled4
 from bayesvec.kernels.rng import Key, fill_normals
 from bayesvec.kernels.rows import RowSide
-from bayesvec.kernels.vector import padded, subtract_tile_1, subtract_tile_2, subtract_tile_3
+from bayesvec.kernels.vector import padded
 
 
 class Rows(NamedTuple):
@@ -102,28 +103,6 @@ def _dot4(
     return s0, s1, s2, s3
 
 
-@summing
-def _add4(
-    out: Float64,
-    r: np.float32,
-    a: Float32,
-    s: np.float32,
-    b: Float32,
-    t: np.float32,
-    c: Float32,
-    u: np.float32,
-    d: Float32,
-) -> None:
-    for i in range(out.shape[0]):
-        out[i] += r * a[i] + s * b[i] + t * c[i] + u * d[i]
-
-
-@summing
-def _add(out: Float64, r: float, a: Float64) -> None:
-    for k in range(out.shape[0]):
-        out[k] += r * a[k]
-
-
 @compiled
 def expected_omega(n: float, square: float) -> tuple[float, float]:
     r"""Return E[omega] of PG(n, xi) and the pair's bound less its linear term, where xi^2 is ``square``.
@@ -145,29 +124,19 @@ def _add_pairs(row: int, side: RowSide, own: Rows, other: Rows, work: Work) -> N
     moment, total = other.moment, 0.0
     work.sums[:] = 0.0
     work.shift[:] = 0.0
-    weights = np.zeros(4, dtype=np.float32)
+    w = np.zeros(4, dtype=np.float32)
     for start in range(first, last, 4):
         end = last - 1  # the last group may be short: its last pair stands in, with weight zero
         a, b = side.other[start], side.other[min(start + 1, end)]
         c, d = side.other[min(start + 2, end)], side.other[min(start + 3, end)]
         squares = _dot4(work.probe, moment[a], moment[b], moment[c], moment[d])
-        weights[:] = 0.0
+        w[:] = 0.0
         for p in range(min(4, last - start)):
             omega, bound = expected_omega(float(side.n[start + p]), float(squares[p]))
-            weights[p] = omega
+            w[p] = omega
             total += bound
-            _add(work.shift, side.kappa[start + p], other.mean[side.other[start + p]])
-        _add4(
-            work.sums,
-            weights[0],
-            moment[a],
-            weights[1],
-            moment[b],
-            weights[2],
-            moment[c],
-            weights[3],
-            moment[d],
-        )
+            add_scaled(work.shift, side.kappa[start + p], other.mean[side.other[start + p]])
+        add_scaled4(work.sums, w[0], moment[a], w[1], moment[b], w[2], moment[c], w[3], moment[d])
     for k in range(work.dim):
         total += work.shift[k] * own.mean[row, k]
     own.data[row] = total
@@ -197,14 +166,7 @@ def _invert(row: int, side: RowSide, work: Work) -> bool:
             inverse[i, j] = matrix[i, offset + j]
     covariance[:] = 0.0
     for i in range(0, dim, 4):
-        column = i // 4 * 4
-        while height - column >= 12:
-            subtract_tile_3(inverse, dim, i, column, covariance)
-            column += 12
-        if height - column == 8:
-            subtract_tile_2(inverse, dim, i, column, covariance)
-        elif height - column == 4:
-            subtract_tile_1(inverse, dim, i, column, covariance)
+        subtract_product(inverse, inverse, dim, i, i, height, covariance)
     return True
 
 

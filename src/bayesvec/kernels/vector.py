@@ -22,34 +22,40 @@ TILE_ROWS = 4
 _INDEX = ir.IntType(64)
 
 
-class _Vectors(NamedTuple):
-    """One kind of vector: 8 floats or 4 doubles."""
+class Vectors(NamedTuple):
+    """One kind of vector: 8 floats or 4 doubles; its methods emit code."""
 
     element: Any
     lanes: int
 
     @property
     def type(self) -> Any:
+        """The LLVM type."""
         return ir.VectorType(self.element, self.lanes)
 
     @property
     def zero(self) -> Any:
+        """A vector of zeros."""
         return ir.Constant(self.type, [0.0] * self.lanes)
 
     @property
     def bytes(self) -> int:
+        """Bytes of one lane."""
         return 32 // self.lanes
 
     def load(self, builder: Any, pointer: Any, offset: Any) -> Any:
+        """Load the vector at an offset."""
         return builder.load(self._at(builder, pointer, offset), align=self.bytes)
 
     def store(self, builder: Any, value: Any, pointer: Any, offset: Any) -> None:
+        """Store a vector at an offset."""
         builder.store(value, self._at(builder, pointer, offset), align=self.bytes)
 
     def _at(self, builder: Any, pointer: Any, offset: Any) -> Any:
-        return builder.bitcast(builder.gep(pointer, [_index(offset)]), self.type.as_pointer())
+        return builder.bitcast(builder.gep(pointer, [as_index(offset)]), self.type.as_pointer())
 
     def multiply_add(self, builder: Any, a: Any, b: Any, c: Any) -> Any:
+        """Return a * b + c, lane by lane."""
         kind = ir.FunctionType(self.type, [self.type] * 3)
         name = f"llvm.fmuladd.v{self.lanes}f{8 * self.bytes}"
         function = cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
@@ -75,8 +81,8 @@ class _Vectors(NamedTuple):
         return ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), order)
 
 
-_FLOATS = _Vectors(ir.FloatType(), 8)
-_DOUBLES = _Vectors(ir.DoubleType(), 4)
+FLOATS = Vectors(ir.FloatType(), 8)
+DOUBLES = Vectors(ir.DoubleType(), 4)
 
 
 def padded(dim: int) -> int:
@@ -92,18 +98,19 @@ def padded_rows(x: npt.ArrayLike) -> Float32:
     return out
 
 
-def _index(offset: Any) -> Any:
+def as_index(offset: Any) -> Any:
+    """Return a number as a constant of LLVM; a value of LLVM stays as it is."""
     return ir.Constant(_INDEX, offset) if isinstance(offset, int) else offset
 
 
-def _row(context: Any, builder: Any, array_type: Any, array: Any, row: Any = None) -> tuple[Any, Any]:
+def row_of(context: Any, builder: Any, array_type: Any, array: Any, row: Any = None) -> tuple[Any, Any]:
     """Pointer to the beginning of an array, or of one of its rows, and the length of a row."""
     held = context.make_array(array_type)(context, builder, array)
     length = builder.extract_value(held.shape, array_type.ndim - 1)
     return (held.data if row is None else builder.gep(held.data, [builder.mul(row, length)])), length
 
 
-def _loop(
+def emit_loop(
     builder: Any, count: Any, starts: list[Any], body: Callable[[Any, list[Any]], list[Any]]
 ) -> list[Any]:
     """Emit ``values = body(i, values)`` for i = 0 .. count - 1, at least once; return the last values."""
@@ -113,12 +120,12 @@ def _loop(
     builder.branch(loop)
     builder.position_at_end(loop)
     index = builder.phi(_INDEX)
-    index.add_incoming(_index(0), before)
+    index.add_incoming(as_index(0), before)
     values = [builder.phi(start.type) for start in starts]
     for value, start in zip(values, starts, strict=True):
         value.add_incoming(start, before)
     results = body(index, values)
-    following = builder.add(index, _index(1))
+    following = builder.add(index, as_index(1))
     index.add_incoming(following, loop)
     for value, result in zip(values, results, strict=True):
         value.add_incoming(result, loop)
@@ -132,40 +139,45 @@ def _take_row(typing, source, row, panel, place, x, y, scale):  # type: ignore[n
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kinds = signature.args
-        read, _ = _row(context, builder, kinds[0], args[0], args[1])
-        write, width = _row(context, builder, kinds[2], args[2], args[3])
-        x, _ = _row(context, builder, kinds[4], args[4])
-        y, _ = _row(context, builder, kinds[5], args[5])
-        scale = _FLOATS.spread(builder, args[6])
+        read, _ = row_of(context, builder, kinds[0], args[0], args[1])
+        write, width = row_of(context, builder, kinds[2], args[2], args[3])
+        x, _ = row_of(context, builder, kinds[4], args[4])
+        y, _ = row_of(context, builder, kinds[5], args[5])
+        scale = FLOATS.spread(builder, args[6])
 
         def body(index: Any, values: list[Any]) -> list[Any]:
-            offset = builder.mul(index, _index(_FLOATS.lanes))
-            taken = _FLOATS.load(builder, read, offset)
-            _FLOATS.store(builder, taken, write, offset)
-            sum_ = _FLOATS.multiply_add(builder, scale, taken, _FLOATS.load(builder, y, offset))
-            _FLOATS.store(builder, sum_, y, offset)
-            return [_FLOATS.multiply_add(builder, taken, _FLOATS.load(builder, x, offset), values[0])]
+            offset = builder.mul(index, as_index(FLOATS.lanes))
+            taken = FLOATS.load(builder, read, offset)
+            FLOATS.store(builder, taken, write, offset)
+            sum_ = FLOATS.multiply_add(builder, scale, taken, FLOATS.load(builder, y, offset))
+            FLOATS.store(builder, sum_, y, offset)
+            return [FLOATS.multiply_add(builder, taken, FLOATS.load(builder, x, offset), values[0])]
 
-        vectors = builder.udiv(width, _index(_FLOATS.lanes))
-        return _FLOATS.sum_lanes(builder, _loop(builder, vectors, [_FLOATS.zero], body)[0])
+        vectors = builder.udiv(width, as_index(FLOATS.lanes))
+        return FLOATS.sum_lanes(builder, emit_loop(builder, vectors, [FLOATS.zero], body)[0])
 
     return signature, generate
+
+
+def _emit_dot(kind: Vectors, builder: Any, left: Any, right: Any, start: Any, width: Any) -> Any:
+    """Emit the dot product of two rows from ``start`` to ``width``."""
+
+    def body(index: Any, values: list[Any]) -> list[Any]:
+        offset = builder.add(start, builder.mul(index, as_index(kind.lanes)))
+        a, b = (kind.load(builder, pointer, offset) for pointer in (left, right))
+        return [kind.multiply_add(builder, a, b, values[0])]
+
+    vectors = builder.udiv(builder.sub(width, start), as_index(kind.lanes))
+    return kind.sum_lanes(builder, emit_loop(builder, vectors, [kind.zero], body)[0])
 
 
 def _dot_rows(typing, left, i, right, j):  # type: ignore[no-untyped-def]
     signature = types.float32(left, types.int64, right, types.int64)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        first, width = _row(context, builder, signature.args[0], args[0], args[1])
-        second, _ = _row(context, builder, signature.args[2], args[2], args[3])
-
-        def body(index: Any, values: list[Any]) -> list[Any]:
-            offset = builder.mul(index, _index(_FLOATS.lanes))
-            a, b = (_FLOATS.load(builder, pointer, offset) for pointer in (first, second))
-            return [_FLOATS.multiply_add(builder, a, b, values[0])]
-
-        vectors = builder.udiv(width, _index(_FLOATS.lanes))
-        return _FLOATS.sum_lanes(builder, _loop(builder, vectors, [_FLOATS.zero], body)[0])
+        first, width = row_of(context, builder, signature.args[0], args[0], args[1])
+        second, _ = row_of(context, builder, signature.args[2], args[2], args[3])
+        return _emit_dot(FLOATS, builder, first, second, as_index(0), width)
 
     return signature, generate
 
@@ -174,16 +186,9 @@ def _dot_tail(typing, matrix, row, x, start):  # type: ignore[no-untyped-def]
     signature = types.float64(matrix, types.int64, x, types.int64)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        line, width = _row(context, builder, signature.args[0], args[0], args[1])
-        x, _ = _row(context, builder, signature.args[2], args[2])
-
-        def body(index: Any, values: list[Any]) -> list[Any]:
-            offset = builder.add(args[3], builder.mul(index, _index(_DOUBLES.lanes)))
-            a, b = (_DOUBLES.load(builder, pointer, offset) for pointer in (line, x))
-            return [_DOUBLES.multiply_add(builder, a, b, values[0])]
-
-        vectors = builder.udiv(builder.sub(width, args[3]), _index(_DOUBLES.lanes))
-        return _DOUBLES.sum_lanes(builder, _loop(builder, vectors, [_DOUBLES.zero], body)[0])
+        line, width = row_of(context, builder, signature.args[0], args[0], args[1])
+        x, _ = row_of(context, builder, signature.args[2], args[2])
+        return _emit_dot(DOUBLES, builder, line, x, args[3], width)
 
     return signature, generate
 
@@ -192,52 +197,48 @@ def _add_tail(typing, matrix, target, source, scale, start):  # type: ignore[no-
     signature = types.void(matrix, types.int64, types.int64, types.float64, types.int64)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
-        write, width = _row(context, builder, signature.args[0], args[0], args[1])
-        read, _ = _row(context, builder, signature.args[0], args[0], args[2])
-        scale = _DOUBLES.spread(builder, args[3])
+        write, width = row_of(context, builder, signature.args[0], args[0], args[1])
+        read, _ = row_of(context, builder, signature.args[0], args[0], args[2])
+        scale = DOUBLES.spread(builder, args[3])
 
         def body(index: Any, values: list[Any]) -> list[Any]:
-            offset = builder.add(args[4], builder.mul(index, _index(_DOUBLES.lanes)))
-            old = _DOUBLES.load(builder, write, offset)
-            added = _DOUBLES.multiply_add(builder, scale, _DOUBLES.load(builder, read, offset), old)
-            _DOUBLES.store(builder, added, write, offset)
+            offset = builder.add(args[4], builder.mul(index, as_index(DOUBLES.lanes)))
+            old = DOUBLES.load(builder, write, offset)
+            added = DOUBLES.multiply_add(builder, scale, DOUBLES.load(builder, read, offset), old)
+            DOUBLES.store(builder, added, write, offset)
             return []
 
-        _loop(builder, builder.udiv(builder.sub(width, args[4]), _index(_DOUBLES.lanes)), [], body)
+        emit_loop(builder, builder.udiv(builder.sub(width, args[4]), as_index(DOUBLES.lanes)), [], body)
 
     return signature, generate
 
 
-def _make_tile(kind: _Vectors, vectors: int, sign: float) -> Any:
-    """Make the kernel of one tile: ``target[row:row+4, column:column+n] += sign * sum_i a_i b_i^T``.
-
-    Here ``a_i = panel[i, row:row+4]``, ``b_i = panel[i, column:column+n]``, n is ``vectors`` vectors and i
-    runs over ``count`` rows of the panel. The panel holds vectors of ``kind``, the target doubles.
-    """
+def _make_add_tile(vectors: int) -> Any:
+    """Make a tile that adds the product of a panel of floats with itself."""
 
     def tile(typing, panel, count, row, column, target):  # type: ignore[no-untyped-def]
         signature = types.void(panel, types.int64, types.int64, types.int64, target)
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
-            panel = _row(context, builder, signature.args[0], args[0])
+            panel = row_of(context, builder, signature.args[0], args[0])
             held = (context, builder, signature.args[4], args[4])
-            _emit_tile(kind, vectors, sign, panel, panel, args[1:4], held)
+            _emit_tile(FLOATS, vectors, 1.0, panel, panel, args[1:4], held)
 
         return signature, generate
 
     return intrinsic(tile)
 
 
-def _make_mixed_tile(vectors: int) -> Any:
-    """Make a tile that subtracts, with ``a_i`` of one panel and ``b_i`` of another, both of doubles."""
+def _make_subtract_tile(vectors: int) -> Any:
+    """Make a tile that subtracts the product of two panels of doubles."""
 
     def tile(typing, left, right, count, row, column, target):  # type: ignore[no-untyped-def]
         signature = types.void(left, right, types.int64, types.int64, types.int64, target)
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
-            left, right = (_row(context, builder, signature.args[i], args[i]) for i in (0, 1))
+            left, right = (row_of(context, builder, signature.args[i], args[i]) for i in (0, 1))
             held = (context, builder, signature.args[5], args[5])
-            _emit_tile(_DOUBLES, vectors, -1.0, left, right, args[2:5], held)
+            _emit_tile(DOUBLES, vectors, -1.0, left, right, args[2:5], held)
 
         return signature, generate
 
@@ -245,7 +246,7 @@ def _make_mixed_tile(vectors: int) -> Any:
 
 
 def _emit_tile(
-    kind: _Vectors,
+    kind: Vectors,
     vectors: int,
     sign: float,
     left: tuple[Any, Any],
@@ -253,7 +254,12 @@ def _emit_tile(
     where: Any,
     target: tuple[Any, Any, Any, Any],
 ) -> None:
-    """Emit a tile; ``left`` and ``right`` are pointers to panels with the lengths of their rows."""
+    """Emit the kernel of one tile: ``target[row:row+4, column:column+n] += sign * sum_i a_i b_i^T``.
+
+    Here ``a_i = left[i, row:row+4]``, ``b_i = right[i, column:column+n]``, n is ``vectors`` vectors and i runs over
+    ``count`` rows. ``left`` and ``right`` are pointers to panels of ``kind`` with the lengths of their rows; the
+    target holds doubles.
+    """
     context, builder, target_type, target_array = target
     count, row, column = where
     a_start, b_start = builder.gep(left[0], [row]), builder.gep(right[0], [column])
@@ -264,19 +270,19 @@ def _emit_tile(
         columns = [kind.load(builder, b, v * kind.lanes) for v in range(vectors)]
         new = []
         for r in range(TILE_ROWS):
-            scalar = kind.spread(builder, builder.load(builder.gep(a, [_index(r)])))
+            scalar = kind.spread(builder, builder.load(builder.gep(a, [as_index(r)])))
             pieces = zip(columns, sums[r * vectors : (r + 1) * vectors], strict=True)
             new += [kind.multiply_add(builder, scalar, piece, total) for piece, total in pieces]
         return new
 
-    sums = _loop(builder, count, [kind.zero] * (TILE_ROWS * vectors), body)
-    doubles = _Vectors(ir.DoubleType(), kind.lanes)
+    sums = emit_loop(builder, count, [kind.zero] * (TILE_ROWS * vectors), body)
+    doubles = Vectors(ir.DoubleType(), kind.lanes)
     for r in range(TILE_ROWS):
-        line, _ = _row(context, builder, target_type, target_array, builder.add(row, _index(r)))
+        line, _ = row_of(context, builder, target_type, target_array, builder.add(row, as_index(r)))
         for v in range(vectors):
             total = sums[r * vectors + v]
-            total = total if kind is _DOUBLES else builder.fpext(total, doubles.type)
-            offset = builder.add(column, _index(v * kind.lanes))
+            total = total if kind is DOUBLES else builder.fpext(total, doubles.type)
+            offset = builder.add(column, as_index(v * kind.lanes))
             old = doubles.load(builder, line, offset)
             new = builder.fadd(old, total) if sign > 0 else builder.fsub(old, total)
             doubles.store(builder, new, line, offset)
@@ -291,9 +297,6 @@ dot_tail: Any = intrinsic(_dot_tail)
 # matrix[target, start:] += scale * matrix[source, start:] of float64 rows
 add_tail: Any = intrinsic(_add_tail)
 
-# tiles of 1, 2 and 3 vectors that add a product of float32 rows, and that subtract one of float64 rows
-add_tile_1, add_tile_2, add_tile_3 = (_make_tile(_FLOATS, vectors, 1.0) for vectors in (1, 2, 3))
-subtract_tile_1, subtract_tile_2, subtract_tile_3 = (
-    _make_tile(_DOUBLES, vectors, -1.0) for vectors in (1, 2, 3)
-)
-mixed_tile_1, mixed_tile_2, mixed_tile_3 = (_make_mixed_tile(vectors) for vectors in (1, 2, 3))
+# tiles of 1, 2 and 3 vectors
+add_tile_1, add_tile_2, add_tile_3 = map(_make_add_tile, (1, 2, 3))
+subtract_tile_1, subtract_tile_2, subtract_tile_3 = map(_make_subtract_tile, (1, 2, 3))

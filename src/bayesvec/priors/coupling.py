@@ -1,5 +1,6 @@
 """The sparse matrix by which a prior couples rows: checked, factored, its rows coloured."""
 
+import itertools
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -121,7 +122,7 @@ def colours(neighbours: Sparse | None, rows: int) -> list[Int64]:
     """Split rows into as few sets as is easy, none with two rows that are coupled; each in rising order.
 
     Two sets are enough for walks and stars and whatever else has no odd cycle. Other graphs are coloured
-    greedily, rows with the most neighbours first (networkx).
+    greedily, rows with the most neighbours first (Welsh & Powell 1967).
 
     Parameters
     ----------
@@ -134,12 +135,18 @@ def colours(neighbours: Sparse | None, rows: int) -> list[Int64]:
         return [np.arange(rows)]
     found = _two_colours(neighbours)
     if found is None:
-        import networkx
-
-        graph = networkx.from_scipy_sparse_array(neighbours)
-        given = networkx.greedy_color(graph, strategy="largest_first")
-        found = np.array([given[row] for row in range(rows)])
+        found = _greedy_colours(neighbours)
     return [np.flatnonzero(found == colour) for colour in range(int(found.max()) + 1)]
+
+
+def _greedy_colours(neighbours: Sparse) -> Int64:
+    """Give each row the first colour that none of its neighbours has, rows with the most neighbours first."""
+    indptr, other = neighbours.indptr, neighbours.indices
+    found = np.full(neighbours.shape[0], -1)
+    for row in np.argsort(-np.diff(indptr), kind="stable"):
+        taken = set(found[other[indptr[row] : indptr[row + 1]]].tolist())
+        found[row] = next(colour for colour in itertools.count() if colour not in taken)
+    return found
 
 
 def search_breadth_first(neighbours: Sparse, label: npt.NDArray[np.integer]) -> tuple[Int64, Int64]:

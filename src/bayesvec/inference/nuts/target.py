@@ -11,9 +11,10 @@ import numpy as np
 
 from bayesvec._types import Bool, Float32, Float64, Int32, Int64
 from bayesvec.counts.pairs import PairCounts
+from bayesvec.inference.sides import make_coupling
 from bayesvec.kernels import rng
 from bayesvec.kernels.compiled import compiled
-from bayesvec.kernels.coupling import Coupling, make_coupling
+from bayesvec.kernels.coupling import Coupling
 from bayesvec.kernels.density import combine_rows, gradient_rows
 from bayesvec.model.identification import Anchors
 from bayesvec.priors import Prior, RowPrior
