@@ -1,4 +1,3 @@
-import dataclasses
 import json
 import re
 import shlex
@@ -15,7 +14,7 @@ from bayesvec.counts.pairs import from_pairs
 from bayesvec.errors import OptionError, UnknownWordError
 from bayesvec.posterior.posterior import open_posterior
 from bayesvec.posterior.uncertainty import word_counts
-from bayesvec.report import gather, prose, write_report
+from bayesvec.report import gather, write_report
 from bayesvec.report.choice import frequent_words
 from bayesvec.report.commands import steps
 from run_tools import fake_fit
@@ -469,43 +468,96 @@ def test_a_slice_or_rows_can_be_asked_for(over_parties, bayesvec, tmp_path):
 
 
 PRIORS = {
-    "learn": ("--prior-precision learn", "a precision that was learned", None),
-    "grouped": ("--prior grouped --prior-precision 2.0", "around the shared one", ("D", "R")),
-    "dynamic": ("--drift-precision 7.0", "walks at random over the slices", ("1990", "2000", "2010")),
-    "dynamic in order": ("--slice-order early,middle,late", "walks", ("early", "middle", "late")),
+    "spherical": ("--prior-precision 2", "precision 2, that is a standard deviation of 0.707"),
+    "learned": (
+        "--prior-precision learn",
+        "a precision that was learned from the data (hyperprior Gamma(1, 0.1))",
+    ),
+    "grouped": ("--prior grouped --prior-precision 2 --group-precision learn", "around the shared one"),
+    "dynamic": ("--prior dynamic --drift-precision 7 --all-slices", "walks at random over the slices"),
+    "in order": ("--prior dynamic --slice-order 2010,1990,2000", "walks at random over the slices"),
+    "graph": ("--prior graph --edges my\\ links.tsv --prior-strength 3", "2 links of my links.tsv (SHA-256 "),
+    "vectors": ("--prior vectors --vectors glove.txt --prior-strength learn", "glove.txt (SHA-256 "),
+    "informative": ("--prior informative --axis-words axes.tsv --context-precision 3", "axes.tsv (SHA-256 "),
 }
 
 
+@pytest.fixture
+def sliced_place(tmp_path, monkeypatch):
+    """A folder with counts in slices and the files that priors are made of."""
+    monkeypatch.chdir(tmp_path)
+    grouped_counts(("1990", "2000", "2010")).save("some.counts")
+    (tmp_path / "my links.tsv").write_text("a\tb\t2\nc\td\n")
+    (tmp_path / "glove.txt").write_text("a 1.0 0.5\nb -0.5 2.0\n")
+    (tmp_path / "axes.tsv").write_text("0\ta\t+\n0\td\t-\n")
+    return tmp_path
+
+
 @pytest.mark.parametrize("name", PRIORS)
-def test_other_priors_are_stated_and_their_options_make_them_again(name):
+def test_every_prior_is_stated_and_its_options_make_the_same_run_again(name, bayesvec, sliced_place):
+    options, sentence = PRIORS[name]
+    small = ("--dim", 2, "--draws", 6, "--warmup", 4, "--quiet")
+    given = ("fit", "--counts", "some.counts", *shlex.split(options), *small, "--out", "first.run")
+    assert bayesvec(*given) == (0, "", "")
+    first = open_posterior("first.run").draws
+    content = gather(open_posterior("first.run")).to_dict()
+    assert sentence in content["prior"]
+    made = steps(first.manifest, "again.run")
+    assert [step.is_command for step in made] == [False, True]  # the counts were made in Python
+    words = [word if word != "COUNTS" else "some.counts" for word in shlex.split(made[-1].text)[1:]]
+    assert bayesvec(*words, "--quiet") == (0, "", "")
+    again = open_posterior("again.run").draws
+    assert again.manifest["settings"] == first.manifest["settings"]
+    np.testing.assert_array_equal(again.read("rho"), first.read("rho"))
+    assert bayesvec(*given, "--resume") == (0, "", "")
+
+
+def test_every_prior_of_the_table_is_tried():
+    from bayesvec.priors.table import families
+
+    tried = set(re.findall(r"--prior (\w+)", " ".join(options for options, _ in PRIORS.values())))
+    assert tried | {"spherical"} == set(families())
+
+
+def test_a_run_is_not_resumed_with_a_file_that_has_changed(bayesvec, sliced_place):
+    given = (
+        "fit",
+        "--counts",
+        "some.counts",
+        "--prior",
+        "graph",
+        "--edges",
+        "my links.tsv",
+        "--dim",
+        2,
+        "--quiet",
+    )
+    assert bayesvec(*given, "--draws", 6, "--warmup", 4, "--out", "x.run")[0] == 0
+    (sliced_place / "my links.tsv").rename("moved.tsv")
+    there = [word if word != "my links.tsv" else "moved.tsv" for word in given]
+    assert bayesvec(*there, "--resume", "--out", "x.run") == (0, "", "")
+    (sliced_place / "moved.tsv").write_text("a\tb\t9\n")
+    status, _, err = bayesvec(*there, "--resume", "--out", "x.run")
+    assert (status, "sha256 is " in err) == (2, True)
+
+
+def test_what_a_prior_was_given_in_python_is_named():
     from bayesvec import fitting as run
     from bayesvec import priors
-    from bayesvec.cli.prior_options import PriorOptions
 
-    option, sentence, slices = PRIORS[name]
-    if name == "learn":
-        settings = run.make_settings(dim=2, prior_precision="learn").as_dict()
-    else:
-        counts = grouped_counts(slices)
-        how = {
-            "grouped": {"precision": 2.0, "group_precision": "learn"},
-            "dynamic": {"drift_precision": 7.0, "complete": True},
-            "dynamic in order": {"order": slices},
-        }[name]
-        prior = getattr(priors, name.split()[0])(counts, **how)
-        settings = run.make_settings(dim=2, prior=prior).as_dict()
-    assert sentence in prose.prior(settings)
-    made = steps({"settings": settings}, "x.run")
-    assert option in made[-1].text
-    words = shlex.split(made[-1].text)
-    flags = {field.name: f"--{field.name.replace('_', '-')}" for field in dataclasses.fields(PriorOptions)}
-    given = {field: words[words.index(flag) + 1] for field, flag in flags.items() if flag in words}
-    again = PriorOptions(**given | ({"all_slices": True} if "all_slices" in given else {}))
-    if slices is None:
-        assert again.make(None, 2) == {"prior_precision": "learn"}
-    else:
-        remade = run.make_settings(dim=2, **again.make(counts, 2))
-        assert remade.prior == settings["prior"]
+    counts = grouped_counts(("D", "R"))
+    prior = priors.graph(counts, [("a", "b")], strength=2.0)
+    made = steps({"settings": run.make_settings(dim=2, prior=prior).as_dict()}, "x.run")
+    assert made[-2].text == "EDGES stands for a file with what was given in Python (list)"
+    assert "--prior graph --edges EDGES --prior-precision 1.0 --prior-strength 2.0" in made[-1].text
+    for other in (
+        priors.graph(counts, [("a", "b")], contexts=True),
+        priors.grouped(counts, group_precision=priors.Learned(shape=3.0)),
+        priors.grouped(counts, group_precision=priors.Learned(start=2.0)),
+    ):
+        made = steps({"settings": run.make_settings(dim=2, prior=other).as_dict()}, "x.run")
+        assert "given in Python" in made[-2].text
+        assert "--prior" not in made[-1].text
 
 
 def test_a_prior_that_no_option_makes():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bayesvec.cli.app import app
+from bayesvec.cli.app import COUNTING, OUTPUT, app
 from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_options
 from bayesvec.errors import InputError
 
@@ -19,13 +19,19 @@ if TYPE_CHECKING:
 @takes_text_options
 def count(
     texts: list[str] = typer.Argument(..., metavar="TEXT...", help="Files, folders, globs, or - for stdin."),
-    out: Path = typer.Option(..., "--out", help="Folder to write the counts to."),
     text: TextOptions = NO_TEXT_OPTIONS,
-    threads: int | None = typer.Option(None, help="Number of threads [default: one a processor]."),
-    seed: int = typer.Option(0, help="Seed of the negative samples."),
-    force: bool = typer.Option(False, "--force", help="Replace counts that are already there."),
-    quiet: bool = typer.Option(False, "--quiet", help="Show no progress and print no summary."),
-    as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
+    seed: int = typer.Option(0, help="Seed of the negative samples.", rich_help_panel=COUNTING),
+    threads: int | None = typer.Option(
+        None, help="Number of threads [default: one per processor].", rich_help_panel=COUNTING
+    ),
+    out: Path = typer.Option(..., "--out", help="Folder to write the counts to.", rich_help_panel=OUTPUT),
+    force: bool = typer.Option(
+        False, "--force", help="Replace counts that are already there.", rich_help_panel=OUTPUT
+    ),
+    quiet: bool = typer.Option(
+        False, "--quiet", help="Show no progress and print no summary.", rich_help_panel=OUTPUT
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON.", rich_help_panel=OUTPUT),
 ) -> None:
     """Count the word pairs of a text, or the pairs of items in baskets."""
     from time import perf_counter

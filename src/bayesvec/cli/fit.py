@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bayesvec.cli.app import STOPPED, app
-from bayesvec.cli.prior_options import NO_PRIOR_OPTIONS, PriorOptions
-from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_options, takes_text_options
+from bayesvec.cli.app import COUNTING, MODEL, OUTPUT, SAMPLING, STOPPED, app
+from bayesvec.cli.prior_options import PriorCommand, PriorOptions, prior_of
+from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_options
 from bayesvec.errors import OptionError, RunError
 
 if TYPE_CHECKING:
@@ -21,54 +21,64 @@ _OF_METHOD = ("inner_steps", "restart", "orbit")  # kept among the method's opti
 _ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 
 
-# Every option is None when it is not given: a run that goes on takes what is not given from its manifest.
-@app.command()
-@takes_options("prior", PriorOptions)
+def _option(panel: str, help: str, *names: str, **more: Any) -> Any:
+    return typer.Option(None, *names, help=help, rich_help_panel=panel, **more)
+
+
+def _switch(name: str, help: str) -> Any:
+    return typer.Option(False, name, help=help, rich_help_panel=OUTPUT)
+
+
+# Every option is None when it is not given: a run that is resumed takes the others from its manifest.
+@app.command(cls=PriorCommand)
 @takes_text_options
 def fit(
-    texts: list[str] = typer.Argument(None, metavar="[TEXT...]", help="Files, folders, globs, or -."),
-    counts: Path | None = typer.Option(None, help="Counts to use instead of text."),
-    out: Path | None = typer.Option(None, help="The run folder (default: the text's name with .run)."),
-    resume: bool = typer.Option(False, "--resume", help="Go on with the run in --out; --draws N extends it."),
-    force: bool = typer.Option(False, "--force", help="Replace a run that is already there."),
-    dim: int | None = typer.Option(None, help="Length of a vector (default: 50)."),
-    method: str | None = typer.Option(
-        None, help="gibbs, nuts, map, mfvi, blockvi or laplace (default: gibbs)."
+    context: typer.Context,
+    texts: list[str] = typer.Argument(
+        None, metavar="[TEXT...]", help="Files, folders, globs, or - for stdin."
     ),
+    dim: int | None = _option(MODEL, "Length of a vector [default: 50]."),
+    method: str | None = _option(MODEL, "gibbs, nuts, map, mfvi, blockvi or laplace [default: gibbs]."),
     option: list[str] = typer.Option(
-        [], "--option", metavar="NAME=VALUE", help="An option of the method, such as starts=3; repeatable."
+        [],
+        "--option",
+        metavar="NAME=VALUE",
+        help="Option of the method, such as starts=3; repeatable.",
+        rich_help_panel=MODEL,
     ),
-    chains: int | None = typer.Option(None, help="Number of chains (default: 2)."),
-    draws: int | None = typer.Option(None, help="Stored draws of each chain (default: 500)."),
-    warmup: int | None = typer.Option(None, help="Sweeps before the first of them (default: 500)."),
-    thin: int | None = typer.Option(None, help="Sweeps between stored draws (default: 1)."),
-    prior: PriorOptions = NO_PRIOR_OPTIONS,
-    identify: str | None = typer.Option(None, help="procrustes, fixed or none (default: procrustes)."),
-    anchors: str | None = typer.Option(
-        None, help="For fixed: qr, last, first, random, or rows such as 3,7,12 (default: qr)."
+    identify: str | None = _option(MODEL, "procrustes, fixed or none [default: procrustes]."),
+    anchors: str | None = _option(
+        MODEL, "Rows kept by --identify fixed: qr, last, first, random, or rows such as 3,7,12 [default: qr]."
     ),
-    init: str | None = typer.Option(
-        None,
+    chains: int | None = _option(SAMPLING, "Number of chains [default: 2]."),
+    draws: int | None = _option(SAMPLING, "Stored draws per chain [default: 500]."),
+    warmup: int | None = _option(SAMPLING, "Sweeps before the first stored draw [default: 500]."),
+    thin: int | None = _option(SAMPLING, "Sweeps per stored draw [default: 1]."),
+    init: str | None = _option(
+        SAMPLING,
+        "Start near a short MAP, at random, or near vectors: a word2vec or GloVe file, or a run [default: map].",
         metavar="map|random|VECTORS",
-        help="Begin near a short MAP, at random, or near vectors: a file of word2vec or GloVe, or a run "
-        "(default: map).",
     ),
-    store: str | None = typer.Option(None, help="Draws to keep: both, rho or summary (default: both)."),
-    inner_steps: int | None = typer.Option(None, help="Polya-Gamma steps of a row a sweep (default: 1)."),
-    restart: bool | None = typer.Option(
-        None, "--restart/--no-restart", help="Begin each row anew in every sweep, as the paper (biased)."
+    inner_steps: int | None = _option(SAMPLING, "Polya-Gamma steps of a row per sweep [default: 1]."),
+    restart: bool | None = _option(
+        SAMPLING,
+        "Restart each row in every sweep, as in the paper; biased [default: no].",
+        "--restart/--no-restart",
     ),
-    orbit: bool | None = typer.Option(
-        None, "--orbit/--no-orbit", help="Move along the orbit (default: yes)."
-    ),
-    seed: int | None = typer.Option(None, help="Seed of the draws (default: 1)."),
-    threads: int | None = typer.Option(None, help="Threads in all (default: one a processor)."),
+    orbit: bool | None = _option(SAMPLING, "Move along the orbit [default: yes].", "--orbit/--no-orbit"),
+    seed: int | None = _option(SAMPLING, "Seed of the draws [default: 1]."),
+    threads: int | None = _option(SAMPLING, "Threads in all [default: one per processor]."),
+    counts: Path | None = _option(COUNTING, "Counts to use in place of TEXT."),
+    count_seed: int | None = _option(COUNTING, "Seed of the negative samples [default: 0]."),
     text: TextOptions = NO_TEXT_OPTIONS,
-    count_seed: int | None = typer.Option(None, help="Of TEXT: seed of the negative samples (default: 0)."),
-    quiet: bool = typer.Option(False, "--quiet", help="Show no progress and print no summary."),
-    as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
+    out: Path | None = _option(OUTPUT, "Run folder to write [default: the text's name with .run]."),
+    store: str | None = _option(OUTPUT, "Draws to keep: both, rho or summary [default: both]."),
+    resume: bool = _switch("--resume", "Resume the run in --out; a larger --draws extends it."),
+    force: bool = _switch("--force", "Replace a run that is already there."),
+    quiet: bool = _switch("--quiet", "Show no progress and print no summary."),
+    as_json: bool = _switch("--json", "Print the summary as JSON."),
 ) -> None:
-    """Draw from the posterior of the vectors; a run that was interrupted goes on with --resume."""
+    """Draw from the posterior of the vectors; --resume continues a run that was interrupted."""
     settings = _given(
         dim=dim,
         method=method,
@@ -88,7 +98,7 @@ def fit(
     )
     data = _Data(texts or [], counts, text, count_seed, threads, not quiet)
     path = out or data.default_out()
-    posterior, seconds = _run(path, data, settings, prior, resume=resume, force=force)
+    posterior, seconds = _run(path, data, settings, prior_of(context), resume=resume, force=force)
     if as_json or not quiet:
         _summary(posterior, seconds, as_json=as_json)
 

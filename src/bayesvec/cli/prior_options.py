@@ -1,167 +1,198 @@
-"""What `fit` can be told of the prior."""
+"""The options of ``bayesvec fit`` that set the prior; they come from the table of priors."""
 
-from dataclasses import dataclass, fields
+import inspect
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Option
+import typer
 
+from bayesvec.cli.app import PRIOR, Command
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
-
-# What each prior takes, as its function calls it; the rest is refused.
-_TAKEN = {
-    "spherical": {"prior_precision": "precision"},
-    "grouped": {
-        "prior_precision": "precision",
-        "context_precision": "context_precision",
-        "group_precision": "group_precision",
-    },
-    "dynamic": {
-        "prior_precision": "precision",
-        "context_precision": "context_precision",
-        "drift_precision": "drift_precision",
-        "slice_order": "order",
-        "all_slices": "complete",
-    },
-    "graph": {
-        "prior_precision": "precision",
-        "context_precision": "context_precision",
-        "prior_strength": "strength",
-        "edges": "edges",
-    },
-    "vectors": {
-        "prior_precision": "precision",
-        "context_precision": "context_precision",
-        "prior_strength": "strength",
-        "vectors": "vectors",
-    },
-    "informative": {
-        "prior_precision": "precision",
-        "context_precision": "context_precision",
-        "prior_strength": "strength",
-        "axis_words": "axis_words",
-    },
-}
-_NEEDED = {"graph": "edges", "vectors": "vectors", "informative": "axis_words"}
-_PRECISIONS = ("prior_precision", "context_precision", "group_precision", "drift_precision", "prior_strength")
+    from bayesvec.priors.table import Family, Option
 
 
-@dataclass(frozen=True)
+class PriorCommand(Command):
+    """A command with the options of all priors, looked up when they are needed: the table imports NumPy.
+
+    Its function finds them, as `PriorOptions`, in the context (`prior_of`).
+    """
+
+    _params: list[Any]
+    _of_priors: list[Any] | None
+
+    @property
+    def params(self) -> list[Any]:
+        """The command's own options and those of the priors; one list, as Click changes it."""
+        if self._of_priors is None:
+            self._of_priors = _params()
+            self._params += self._of_priors
+        return self._params
+
+    @params.setter
+    def params(self, own: list[Any]) -> None:
+        self._params, self._of_priors = own, None
+
+    def invoke(self, ctx: Any) -> Any:
+        """Call the function with its own options."""
+        given = {param.name: ctx.params.pop(param.name) for param in self._of_priors or ()}
+        ctx.meta[__name__] = PriorOptions(**given)
+        return super().invoke(ctx)
+
+
+def prior_of(context: typer.Context) -> "PriorOptions":
+    """Return the options of the prior that a command was given."""
+    options: PriorOptions = context.meta[__name__]
+    return options
+
+
+def _params() -> list[Any]:
+    """Return ``--prior`` and the options of all priors, as Typer makes them."""
+
+    def set_prior(**given: Any) -> None:
+        pass
+
+    kinds = {"flag": bool, "file": Path | None}
+    parameters = [_parameter("prior", str | None, _help_of_prior(), "--prior")]
+    for name, takers in _takers().items():
+        option = next(iter(takers.values()))
+        parameters.append(_parameter(name, kinds.get(option.kind, str | None), _help(takers), option.flag))
+    set_prior.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    set_prior.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    alone = typer.Typer(add_completion=False)
+    alone.command(add_help_option=False)(set_prior)
+    return typer.main.get_command(alone).params
+
+
+def _parameter(name: str, kind: Any, text: str, flag: str) -> inspect.Parameter:
+    option = typer.Option(flag, help=text, rich_help_panel=PRIOR, show_default=False)
+    default = False if kind is bool else None
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
+    )
+
+
+def _takers() -> "dict[str, dict[str, Option]]":
+    """Return, by the name of each option, the priors that take it."""
+    from bayesvec.priors.table import families
+
+    takers: dict[str, dict[str, Option]] = {}
+    for family in families().values():
+        for option in family.options:
+            takers.setdefault(option.key, {})[family.name] = option
+    return takers
+
+
+def _help_of_prior() -> str:
+    from bayesvec.priors.table import DEFAULT, families
+
+    known = [f"{name} ({_lower(family.summary).rstrip('.')})" for name, family in families().items()]
+    return f"Prior of the vectors: {', '.join(known[:-1])} or {known[-1]} [default: {DEFAULT}]."
+
+
+def _help(takers: "Mapping[str, Option]") -> str:
+    """Describe an option: its texts, the priors that each is for, and the defaults."""
+    from bayesvec.priors.table import families
+
+    texts: dict[tuple[str, str], list[str]] = {}
+    for name, option in takers.items():
+        default = families()[name].default(option.argument)
+        hidden = default is None or default is False or default is inspect.Parameter.empty
+        texts.setdefault((option.help, "" if hidden else f" [default: {default}]"), []).append(name)
+    of_all = len(texts) == 1 and len(takers) == len(families())
+    parts = [
+        _lower(text) + ("" if of_all else f" (for {', '.join(names)})") + default
+        for (text, default), names in texts.items()
+    ]
+    described = "; ".join(parts)
+    return f"{described[0].upper()}{described[1:]}."
+
+
+def _lower(text: str) -> str:
+    return f"{text[:1].lower()}{text[1:]}"
+
+
 class PriorOptions:
-    """The options of the prior; None where one is not given."""
+    """The options of the prior that are given."""
 
-    prior: Annotated[
-        str | None,
-        Option(
-            help="spherical, graph, vectors or informative; of counts with groups: grouped or dynamic "
-            "[default: spherical]."
-        ),
-    ] = None
-    prior_precision: Annotated[
-        str | None, Option(help="Precision of the prior: a number, or learn (method gibbs) [default: 1.0].")
-    ] = None
-    context_precision: Annotated[
-        str | None,
-        Option(help="Of another prior than spherical: precision of the contexts, if not the same."),
-    ] = None
-    group_precision: Annotated[
-        str | None, Option(help="Of grouped: precision of groups around their shared vector, or learn.")
-    ] = None
-    drift_precision: Annotated[
-        str | None, Option(help="Of dynamic: precision of a step over one unit of time, or learn.")
-    ] = None
-    slice_order: Annotated[
-        str | None, Option(help="Of dynamic: the slices in order, such as early,middle,late.")
-    ] = None
-    all_slices: Annotated[
-        bool, Option("--all-slices", help="Of dynamic: a row for every word in every slice, absent or not.")
-    ] = False
-
-    prior_strength: Annotated[
-        str | None,
-        Option(
-            help="Of graph, vectors and informative: precision of links, around vectors, of pinned words."
-        ),
-    ] = None
-    edges: Annotated[
-        Path | None, Option(help="Of graph: file with two words and perhaps a weight a line, tabs between.")
-    ] = None
-    vectors: Annotated[
-        Path | None, Option(help="Of vectors: pretrained vectors, such as glove.txt, of --dim axes.")
-    ] = None
-    axis_words: Annotated[
-        Path | None,
-        Option(help="Of informative: file with an axis (from 0), a word and + or - a line, tabs between."),
-    ] = None
+    def __init__(self, **given: Any) -> None:
+        self.prior: str | None = given.pop("prior", None)
+        self.given = {
+            name: value for name, value in given.items() if value is not None and value is not False
+        }
 
     def check(self, method: str) -> dict[str, Any]:
         """Return the settings that do not need the counts; raise if an option is wrong for this prior."""
-        kind, given = self._kind_and_given()
-        if kind == "spherical":
-            return {"prior_precision": given["precision"]} if "precision" in given else {}
-        needed = _NEEDED.get(kind)
-        if needed is not None and needed not in given:
-            raise OptionError(f"--prior {kind} needs a file: --{needed.replace('_', '-')}")
-        learned = [name for name in given if given[name] == "learn"]
-        if learned and method != "gibbs":
+        family, given = self._read()
+        for option in family.options:
+            if family.default(option.argument) is inspect.Parameter.empty and option.argument not in given:
+                what = "a file: " if option.kind == "file" else ""
+                raise OptionError(f"--prior {family.name} needs {what}{option.flag}")
+        if "learn" in given.values() and method != "gibbs":
             return {"prior_precision": "learn"}  # which is refused with its reason
-        return {}
+        return self._plain(family, given) or {}
 
     def make(self, counts: "PairCounts", dim: int) -> dict[str, Any]:
         """Return the settings of the prior for these counts."""
-        kind, given = self._kind_and_given()
-        if kind == "spherical":
-            return {"prior_precision": given["precision"]} if "precision" in given else {}
-        from bayesvec import priors
-
-        if kind == "vectors":
-            return {"prior": priors.from_vectors(counts, **given)}
-        more = {"dim": dim} if kind == "informative" else {}
-        return {"prior": getattr(priors, kind)(counts, **more, **given)}
+        family, given = self._read()
+        plain = self._plain(family, given)
+        return {"prior": family.call(given, counts=counts, dim=dim)} if plain is None else plain
 
     def wanted(self, path: Path) -> dict[str, Any]:
-        """Return what a run that goes on must have."""
+        """Return the settings that a run which is resumed must have."""
+        from bayesvec.priors.files import fingerprint
+        from bayesvec.priors.table import recipe_of
         from bayesvec.storage.reader import read_manifest
 
-        recipe = read_manifest(path)["settings"].get("prior_recipe", {})
-        kind, given = self._kind_and_given(recipe.get("kind", "spherical"))
+        stored = recipe_of(read_manifest(path)["settings"])
+        family, given = self._read(stored.get("kind"))
+        plain = self._plain(family, given)
+        if plain is not None:
+            return plain | ({"prior": None} if self.prior else {})
+        files = {option.argument for option in family.options if option.kind == "file"} & given.keys()
+        if "files" in stored:  # a file may have another name, but not another content
+            given["files"] = {name: {"sha256": fingerprint(given.pop(name))} for name in files}
+        given.pop("axis_words", None)  # a run of 0.1.0 keeps the words, not the name of their file
         if "order" in given:
             given["slices"] = given.pop("order")
-        given.pop("axis_words", None)  # kept as the words themselves
-        if kind != "spherical":
-            return {"prior_recipe": {"kind": kind, **given}}
-        wanted: dict[str, Any] = {"prior_precision": given["precision"]} if "precision" in given else {}
-        return wanted | ({"prior": None} if self.prior else {})
+        return {"prior_recipe": {"kind": family.name, **given}}
 
-    def _kind_and_given(self, there: str = "spherical") -> tuple[str, dict[str, Any]]:
-        """Return the kind of prior and its options, by the names of its function."""
-        kind = self.prior or there
-        if kind not in _TAKEN:
-            raise OptionError(f"prior is {kind!r}; it must be one of {', '.join(_TAKEN)}")
+    @staticmethod
+    def _plain(family: "Family", given: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the settings of the default prior, which is set by its precision; None of another."""
+        from bayesvec.priors.table import DEFAULT
+
+        if family.name != DEFAULT:
+            return None
+        return {"prior_precision": given["precision"]} if "precision" in given else {}
+
+    def _read(self, stored: str | None = None) -> "tuple[Family, dict[str, Any]]":
+        """Return the family of the prior and its options, by the names of its function's arguments."""
+        from bayesvec.priors.table import DEFAULT, find
+
+        family = find(self.prior or stored or DEFAULT)
+        taken = {option.key: option for option in family.options}
         given = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "prior" or value is None or value is False:
-                continue
-            if field.name not in _TAKEN[kind]:
-                takers = [name for name, taken in _TAKEN.items() if field.name in taken]
-                option = f"--{field.name.replace('_', '-')}"
-                raise OptionError(f"{option} is for --prior {' or '.join(takers)}, and the prior is {kind}")
-            given[_TAKEN[kind][field.name]] = _read(field.name, value)
-        return kind, given
+        for name, value in self.given.items():
+            if name not in taken:
+                takers = _takers()[name]
+                flag = next(iter(takers.values())).flag
+                raise OptionError(
+                    f"{flag} is for --prior {' or '.join(takers)}, and the prior is {family.name}"
+                )
+            given[taken[name].argument] = _value(taken[name], value)
+        return family, given
 
 
-def _read(name: str, value: Any) -> Any:
-    if name in _PRECISIONS:
+def _value(option: "Option", value: Any) -> Any:
+    """Read the value of an option as its function takes it."""
+    if option.kind == "precision":
         from bayesvec.priors.learned import plain, precision_of
 
-        return plain(precision_of(value, name))
-    if name == "slice_order":
+        return plain(precision_of(value, option.key))
+    if option.kind == "list":
         return [part.strip() for part in value.split(",")]
-    return str(value) if isinstance(value, Path) else value
-
-
-NO_PRIOR_OPTIONS = PriorOptions()
+    return value if option.kind == "flag" else str(value)

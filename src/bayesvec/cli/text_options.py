@@ -1,4 +1,4 @@
-"""What the commands that count text can be told of it: defined once, taken by `count` and by `fit`."""
+"""The options of text: defined once, taken by ``count`` and by ``fit``."""
 
 import inspect
 from collections.abc import Callable
@@ -6,86 +6,91 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
-from typer import Option
+import typer
 
+from bayesvec.cli.app import COUNTING, TEXT
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
 
-# What makes no sense of baskets; given with --baskets it is refused.
-_NOT_OF_BASKETS = ("window", "window_over", "stem", "stopwords", "stopwords_action", "document")
+# These make no sense for baskets and are refused with --baskets.
+_NOT_FOR_BASKETS = ("window", "window_over", "stem", "stopwords", "stopwords_action", "document")
+
+
+def _text(*names: str, help: str, panel: str = TEXT) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=panel, show_default=False)
+
+
+def _counting(help: str) -> Any:
+    return _text(help=help, panel=COUNTING)
 
 
 @dataclass(frozen=True)
 class TextOptions:
-    """The options of text; None where one is not given, so that `bayesvec.count` has the defaults."""
+    """The options of text; None where one is not given, so that `bayesvec.count` sets the defaults."""
 
-    vocab: Annotated[int | None, Option(help="Of text: most common words to keep [default: up to 5000].")] = (
+    vocab: Annotated[int | None, _counting("Number of most common words to keep [default: up to 5000].")] = (
         None
     )
-    min_count: Annotated[int | None, Option(help="Of text: keep words that occur so often.")] = None
-    vocabulary: Annotated[
-        Path | None, Option(help="Of text: file with the words to keep, one on each line.")
-    ] = None
-    window: Annotated[int | None, Option(help="Of text: reach of the window to each side [default: 2].")] = (
-        None
-    )
+    min_count: Annotated[int | None, _counting("Minimum count of a word to be kept [default: 1].")] = None
+    vocabulary: Annotated[Path | None, _counting("File with the words to keep, one per line.")] = None
+    window: Annotated[int | None, _counting("Reach of the window to each side [default: 2].")] = None
     window_over: Annotated[
-        str | None, Option(help="Of text: positions (words left out keep their place) or vocabulary.")
+        str | None,
+        _counting(
+            "What the window counts: positions (excluded words keep their place) or vocabulary [default: positions]."
+        ),
     ] = None
-    negatives: Annotated[
-        int | None, Option(help="Of text: negative samples for each positive one [default: 1].")
-    ] = None
+    negatives: Annotated[int | None, _counting("Negative samples per positive sample [default: 1].")] = None
     negative_power: Annotated[
-        float | None, Option(help="Of text: they are drawn from frequency to this power [default: 1].")
+        float | None, _counting("Power of the frequency from which negatives are drawn [default: 1.0].")
     ] = None
     subsample: Annotated[
-        float | None, Option(help="Of text: threshold of word2vec's subsampling, such as 1e-3.")
+        float | None, _counting("Threshold of word2vec's subsampling, such as 1e-3 [default: none].")
     ] = None
+    text_column: Annotated[
+        str | None, _text(help="Column of a table (JSON lines, CSV, Parquet) with the text.")
+    ] = None
+    group_column: Annotated[
+        str | None, _text(help="Column of a table with each document's group; rows are word@group.")
+    ] = None
+    document: Annotated[
+        str | None, _text(help="Unit of plain text that is a document: line or file [default: line].")
+    ] = None
+    baskets: Annotated[
+        bool, _text("--baskets", help="Treat each line as a basket; all its pairs are positive.")
+    ] = False
     tokenizer: Annotated[
         str | None,
-        Option(
-            help="Of text: words, whitespace or a regular expression [default: words; of baskets whitespace]."
-        ),
+        _text(help="words, whitespace or a regular expression [default: words; with --baskets whitespace]."),
     ] = None
     lowercase: Annotated[
         bool | None,
-        Option(
+        _text(
             "--lowercase/--keep-case",
-            help="Of text: lower-case the words [default: all but those of whitespace].",
-            show_default=False,
+            help="Lower-case the words [default: unless the tokenizer is whitespace].",
         ),
     ] = None
     stem: Annotated[
-        str | None, Option(help="Of text: english, to replace words by their Snowball stems.")
+        str | None, _text(help="Language of the Snowball stemmer, english [default: no stemming].")
     ] = None
-    stopwords: Annotated[Path | None, Option(help="Of text: file with stopwords, one on each line.")] = None
+    stopwords: Annotated[Path | None, _text(help="File with stopwords, one per line.")] = None
     stopwords_action: Annotated[
-        str | None, Option(help="Of text: drop stopwords, or keep-unstemmed [default: drop].")
+        str | None, _text(help="Treatment of stopwords: drop or keep-unstemmed [default: drop].")
     ] = None
-    text_column: Annotated[
-        str | None, Option(help="Of a table (JSON lines, CSV, Parquet): column with the text.")
-    ] = None
-    group_column: Annotated[
-        str | None, Option(help="Of a table: column with each document's group; rows are word@group.")
-    ] = None
-    document: Annotated[
-        str | None, Option(help="Of plain text: a document is a line or a file [default: line].")
-    ] = None
-    format: Annotated[
-        str | None, Option(help="Of text: auto, text, jsonl, csv, tsv or parquet [default: auto].")
-    ] = None
-    encoding: Annotated[str | None, Option(help="Of text: its encoding [default: utf-8].")] = None
+    format: Annotated[str | None, _text(help="auto, text, jsonl, csv, tsv or parquet [default: auto].")] = (
+        None
+    )
+    encoding: Annotated[str | None, _text(help="Encoding of the text [default: utf-8].")] = None
     errors: Annotated[
-        str | None, Option(help="Of text: bytes that are none: strict, replace or ignore [default: strict].")
+        str | None, _text(help="Treatment of undecodable bytes: strict, replace or ignore [default: strict].")
     ] = None
-    baskets: Annotated[
-        bool, Option("--baskets", help="Of text: a line is a basket; all its pairs are positive.")
-    ] = False
     memory: Annotated[
         str | None,
-        Option(help="Of text: memory for the counting, such as 1GB; beyond it, files in the folder TMPDIR."),
+        _text(
+            help="Memory for counting, such as 1GB; beyond it, temporary files in TMPDIR [default: no limit]."
+        ),
     ] = None
 
     def given(self) -> list[str]:
@@ -97,7 +102,7 @@ class TextOptions:
 
     def check(self) -> None:
         """Raise if options do not go together."""
-        for name in _NOT_OF_BASKETS:
+        for name in _NOT_FOR_BASKETS:
             if self.baskets and getattr(self, name) is not None:
                 raise OptionError(f"--{name.replace('_', '-')} does not go with --baskets; leave it out")
 
@@ -114,33 +119,22 @@ class TextOptions:
 NO_TEXT_OPTIONS = TextOptions()
 
 
-def takes_options(argument: str, options: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the fields of a dataclass as options, in the place of the argument that is made of them."""
-    names = [field.name for field in fields(options)]
-    kinds = get_type_hints(options, include_extras=True)
-    shared = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=getattr(options, name), annotation=kinds[name]
-        )
-        for name in names
+def takes_text_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of text in the place of its argument ``text``."""
+    kinds = get_type_hints(TextOptions, include_extras=True)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    options = [
+        inspect.Parameter(field.name, keyword, default=field.default, annotation=kinds[field.name])
+        for field in fields(TextOptions)
     ]
+    own = [each for each in inspect.signature(command).parameters.values() if each.name != "text"]
+    parameters = [each.replace(kind=keyword) for each in own] + options
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        parameters: list[inspect.Parameter] = []
-        for parameter in inspect.signature(command).parameters.values():
-            own = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            parameters += shared if parameter.name == argument else [own]
+    def run(**given: Any) -> None:
+        text = TextOptions(**{option.name: given.pop(option.name) for option in options})
+        command(**given, text=text)
 
-        def run(**given: Any) -> None:
-            made = options(**{name: given.pop(name) for name in names})
-            command(**given, **{argument: made})
-
-        run.__name__, run.__doc__ = command.__name__, command.__doc__
-        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        return run
-
-    return decorate
-
-
-takes_text_options = takes_options("text", TextOptions)
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run

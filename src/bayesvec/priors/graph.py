@@ -1,4 +1,4 @@
-r"""The graph prior: words that are linked pull on each other.
+r"""The graph prior: linked words have vectors that are alike.
 
 With the graph's Laplacian L the precision over rows is :math:`\lambda_0 I + \lambda_1 L` on every axis, so that
 :math:`\log p = -\tfrac12 \big(\lambda_0 \sum_w \|x_w\|^2 + \lambda_1 \sum_{(w, u)} c_{wu} \|x_w - x_u\|^2\big)`
@@ -17,10 +17,19 @@ from bayesvec._types import Float64, Int64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import word_of_rows
 from bayesvec.errors import InputError, OptionError
+from bayesvec.priors.files import kept_of, read_fields, source_of
 from bayesvec.priors.gaussian import Prior, RowPrior
-from bayesvec.priors.learned import Learned, Part, make_part, plain, positive, precisions_of
+from bayesvec.priors.learned import (
+    Learned,
+    make_part,
+    positive,
+    precisions_of,
+    precisions_stated,
+    recipe_of,
+)
 from bayesvec.priors.slices import laplacian
 from bayesvec.priors.spherical import independent
+from bayesvec.priors.table import CONTEXT_PRECISION, PRECISION, Family, Option, Recipe
 
 Edges = dict[tuple[str, str], float]
 
@@ -41,11 +50,11 @@ def graph(
     counts : PairCounts
         The data. With groups, links hold between the rows of the same group.
     edges : path, networkx graph, or iterable of tuples
-        Pairs of words, each with a positive weight if wanted: a file with a word, a word and perhaps a weight
-        on each line, separated by tabs; a graph (its attribute ``weight``); or tuples. Of a pair that is named
-        more than once, in either order, the largest weight counts.
+        Pairs of words, each with an optional positive weight: a file with a word, a word and perhaps a weight
+        per line, separated by tabs; a graph (its attribute ``weight``); or tuples. If a pair is named more than
+        once, in either order, the largest weight counts.
     precision : float, "learn" or Learned
-        Precision of every row by itself. If it is learned, that of the links goes with it: their ratio stays.
+        Precision of every row by itself. If it is learned, that of the links is scaled with it: their ratio is fixed.
     strength : float
         Precision of a link of weight 1.
     context_precision : float, "learn" or Learned, optional
@@ -54,7 +63,8 @@ def graph(
         Link contexts of these names too.
     """
     links = read_edges(edges)
-    own, other = precisions_of(precision, context_precision).values()
+    given = precisions_of(precision, context_precision)
+    own, other = given.values()
     pull = positive("strength", strength)
     words, groups = word_of_rows(counts), counts.groups or ("",) * counts.num_words
     place = {(word, group): row for row, (word, group) in enumerate(zip(words, groups, strict=True))}
@@ -67,22 +77,16 @@ def graph(
         )
     known = set(words)
     lost = sum(not known.issuperset(link) for link in links)
-    notes = (f"{lost:,} of {len(links):,} links name a word that is not in the vocabulary; left out",)
-    recipe = {
-        "kind": "graph",
-        "precision": plain(own),
-        "context_precision": plain(other),
-        "strength": pull,
-        "contexts": contexts,
-        "edges": str(edges) if isinstance(edges, str | Path) else type(edges).__name__,
-        "links": len(links) - lost,
-    }
-    rho = RowPrior.of_parts([_linked(own, pull, found, counts.num_words)])
     alpha = independent(other)
     if contexts:
         columns = {(word, ""): row for row, word in enumerate(counts.contexts)}
-        alpha = RowPrior.of_parts([_linked(other, pull, _rows_of(links, columns, [""]), counts.num_contexts)])
-    return Prior(rho, alpha, recipe, notes=notes if lost else ())
+        alpha = _linked(other, pull, _rows_of(links, columns, [""]), counts.num_contexts)
+    recipe = recipe_of("graph", given, strength=pull, contexts=contexts, links=len(links) - lost)
+    recipe |= {"edges": str(edges) if isinstance(edges, str | Path) else type(edges).__name__}
+    recipe |= kept_of(edges=edges)
+    note = f"{lost:,} of {len(links):,} links name a word that is not in the vocabulary; left out"
+    rho = _linked(own, pull, found, counts.num_words)
+    return Prior(rho, alpha, recipe, notes=(note,) if lost else ())
 
 
 def read_edges(edges: Any) -> Edges:
@@ -108,31 +112,23 @@ def read_edges(edges: Any) -> Edges:
 def _tuples(edges: Iterable[Any]) -> Iterator[tuple[str, str, Any]]:
     for edge in edges:
         if isinstance(edge, str) or len(edge) not in (2, 3):
-            raise InputError(f"{edge!r} is no link; give two words, and a weight if wanted")
+            raise InputError(f"{edge!r} is not a link; give two words and, optionally, a weight")
         yield edge[0], edge[1], edge[2] if len(edge) == 3 else 1.0
 
 
 def _read_file(path: Path) -> Iterator[tuple[str, str, float]]:
+    def is_right(fields: list[str]) -> bool:
+        return len(fields) in (2, 3) and all(fields) and 0.0 < _weight(fields) < math.inf
+
+    for fields in read_fields(path, "two words, and perhaps a positive weight", is_right):
+        yield fields[0], fields[1], _weight(fields)
+
+
+def _weight(fields: list[str]) -> float:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}", file=str(path)) from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        fields = [field.strip() for field in line.split("\t")]
-        try:
-            weight = float(fields[2]) if len(fields) == 3 else 1.0
-        except ValueError:
-            weight = math.nan
-        if len(fields) not in (2, 3) or not (all(fields) and weight > 0.0 and math.isfinite(weight)):
-            raise InputError(
-                f"{path}, line {number} is {line!r}; it must be two words, and perhaps a positive weight, "
-                "separated by tabs",
-                file=str(path),
-                line=number,
-            )
-        yield fields[0], fields[1], weight
+        return float(fields[2]) if len(fields) == 3 else 1.0
+    except ValueError:
+        return math.nan
 
 
 def _rows_of(
@@ -149,9 +145,32 @@ def _rows_of(
     return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
 
 
-def _linked(precision: float | Learned, strength: float, links: Any, rows: int) -> Part:
-    """Return the one part of a graph prior, in units of the precision of a row by itself."""
+def _linked(precision: float | Learned, strength: float, links: Any, rows: int) -> RowPrior:
+    """Return the prior of one side: one part, in units of the precision of a row by itself."""
     unit = precision.start if isinstance(precision, Learned) else precision
     first, second, weight = links
     coupling = laplacian(first, second, weight * (strength / unit), rows)
-    return make_part("precision", precision, 1.0, rank=rows, coupling=coupling)
+    return RowPrior.of_parts([make_part("precision", precision, 1.0, rank=rows, coupling=coupling)])
+
+
+def _sentence(recipe: Recipe) -> str:
+    sides = "words and contexts" if recipe["contexts"] else "words"
+    return (
+        f"Linked {sides} have vectors that are alike: each vector is normal with mean 0, and the difference of two "
+        "linked ones is penalised with the strength, times the weight of the link. "
+        f"{recipe['links']:,} links of {source_of(recipe, 'edges')}. {precisions_stated(recipe)}"
+    )
+
+
+FAMILY = Family(
+    "graph",
+    "Linked words have vectors that are alike.",
+    graph,
+    (
+        PRECISION,
+        CONTEXT_PRECISION,
+        Option("strength", "Precision of a link", name="prior_strength"),
+        Option("edges", "File with two words and perhaps a weight per line, separated by tabs", "file"),
+    ),
+    _sentence,
+)

@@ -1,77 +1,28 @@
-"""Priors that know what words mean: pretrained vectors as their mean, or words pinned to the ends of axes."""
+"""The informative prior: chosen words are pinned to the ends of axes."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesvec._validate import whole
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import word_of_rows
-from bayesvec.errors import InputError, OptionError
+from bayesvec.errors import OptionError
+from bayesvec.priors.files import kept_of, read_fields, source_of
 from bayesvec.priors.gaussian import Prior, RowPrior
-from bayesvec.priors.learned import Learned, make_part, plain, positive, precision_of, precisions_of
+from bayesvec.priors.learned import (
+    Learned,
+    make_part,
+    positive,
+    precisions_of,
+    precisions_stated,
+    recipe_of,
+)
 from bayesvec.priors.spherical import independent
-
-if TYPE_CHECKING:
-    from bayesvec.vectors.read import Vectors
+from bayesvec.priors.table import CONTEXT_PRECISION, PRECISION, Family, Option, Recipe
 
 AxisWords = Mapping[int, tuple[Sequence[str], Sequence[str]]]
-
-STRENGTH = 10.0  # of pretrained vectors
-PINNED = 100.0  # of words pinned to an axis: a standard deviation of a tenth
-
-
-def from_vectors(
-    counts: PairCounts,
-    vectors: "Vectors | Any",
-    *,
-    strength: float | str | Learned = STRENGTH,
-    scale: float = 1.0,
-    precision: float | str | Learned = 1.0,
-    context_precision: float | str | Learned | None = None,
-) -> Prior:
-    """Return a prior whose mean is given by pretrained vectors; rotations are fixed by it.
-
-    Parameters
-    ----------
-    counts : PairCounts
-        The data. With groups, the rows of a word all have its vector as their mean.
-    vectors : path or what `bayesvec.vectors.read.read_vectors` reads
-        The vectors; as many axes as the fit has.
-    strength : float, "learn" or Learned
-        Precision of a row around its vector.
-    scale : float, optional
-        By which the vectors are multiplied.
-    precision : float, "learn" or Learned
-        Precision, around zero, of words that have no vector.
-    context_precision : float, "learn" or Learned, optional
-        Precision of the contexts, around zero; ``precision`` if not given.
-    """
-    from bayesvec.vectors.read import none_of_them, read_vectors
-
-    words = word_of_rows(counts)
-    given = read_vectors(vectors, words=set(words))
-    place = given.rows(words)
-    known = place >= 0
-    if not known.any():
-        raise none_of_them(given.source, len(set(words)))
-    factor = positive("scale", scale)
-    mean = np.where(known[:, None], factor * given.values[place].astype(np.float64), 0.0)
-    values = precisions_of(precision, context_precision)
-    values["strength"] = precision_of(strength, "strength")
-    parts = [make_part("strength", values["strength"], known[:, None].astype(np.float64))]
-    if not known.all():
-        parts.append(make_part("precision", values["precision"], (~known[:, None]).astype(np.float64)))
-    lacking = len({word for word, there in zip(words, known.tolist(), strict=True) if not there})
-    notes = (
-        f"{lacking:,} of {len(set(words)):,} words have no vector in {given.source}; their mean is zero",
-    )
-    recipe = {"kind": "vectors", **{name: plain(value) for name, value in values.items()}}
-    recipe |= {"vectors": given.source, "scale": factor, "words_without": lacking}
-    contexts = independent(values["context_precision"])
-    return Prior(RowPrior.of_parts(parts, mean), contexts, recipe, notes=notes if lacking else ())
 
 
 def informative(
@@ -79,12 +30,12 @@ def informative(
     dim: int,
     axis_words: AxisWords | str | Path,
     *,
-    strength: float = PINNED,
+    strength: float = 100.0,  # a standard deviation of a tenth
     size: float = 1.0,
     precision: float | str | Learned = 1.0,
     context_precision: float | str | Learned | None = None,
 ) -> Prior:
-    """Return a prior that pins chosen words to the ends of axes, so that these axes mean something.
+    """Return a prior that pins chosen words to the ends of axes, which gives these axes a meaning.
 
     After Bodell, Arvidsson & Magnusson (2019), "Interpretable word embeddings via informative priors". All
     other coordinates are as under the spherical prior.
@@ -96,12 +47,12 @@ def informative(
     dim : int
         Number of axes, K.
     axis_words : Mapping or path
-        For each axis, from 0 on, the words at its positive end and those at its negative end; or a file with
-        an axis, a word and ``+`` or ``-`` on each line, separated by tabs.
+        For each axis, counted from 0, the words at its positive end and those at its negative end; or a file
+        with an axis, a word and ``+`` or ``-`` per line, separated by tabs.
     strength : float, optional
         Precision of a pinned coordinate around its end.
     size : float, optional
-        How far from zero the ends are.
+        Distance of the ends from zero.
     precision : float, "learn" or Learned
         Precision of all other coordinates.
     context_precision : float, "learn" or Learned, optional
@@ -119,23 +70,17 @@ def informative(
         raise OptionError(
             f"none of the axes' words is in the vocabulary, such as {lacking[0]!r}; choose others"
         )
-    own, other = precisions_of(precision, context_precision).values()
+    given = precisions_of(precision, context_precision)
     parts = [
         make_part("strength", positive("strength", strength), pinned),
-        make_part("precision", own, 1.0 - pinned),
+        make_part("precision", given["precision"], 1.0 - pinned),
     ]
-    recipe = {
-        "kind": "informative",
-        "precision": plain(own),
-        "context_precision": plain(other),
-        "strength": parts[0].scale,
-        "size": float(size),
-        "axis_words": {str(axis): [list(side) for side in sides] for axis, sides in chosen.items()},
-    }
-    notes = [f"{len(lacking)} words of the axes are not in the vocabulary: {', '.join(lacking[:5])}"]
-    return Prior(
-        RowPrior.of_parts(parts, mean), independent(other), recipe, notes=tuple(notes) if lacking else ()
-    )
+    named = {str(axis): [list(side) for side in sides] for axis, sides in chosen.items()}
+    recipe = recipe_of("informative", given, strength=parts[0].scale, size=float(size), axis_words=named)
+    recipe |= kept_of(axis_words=axis_words)
+    note = f"{len(lacking)} words of the axes are not in the vocabulary: {', '.join(lacking[:5])}"
+    contexts = independent(given["context_precision"])
+    return Prior(RowPrior.of_parts(parts, mean), contexts, recipe, notes=(note,) if lacking else ())
 
 
 def _ends(chosen: AxisWords, dim: int) -> dict[tuple[int, str], float]:
@@ -158,21 +103,37 @@ def _ends(chosen: AxisWords, dim: int) -> dict[tuple[int, str], float]:
 
 
 def _read_axes(path: Path) -> dict[int, tuple[list[str], list[str]]]:
-    """Read lines of axis, word, + or -."""
+    """Read an axis, a word and + or - from each line."""
+
+    def is_right(fields: list[str]) -> bool:
+        return len(fields) == 3 and fields[0].isdigit() and fields[2] in ("+", "-")
+
     axes: dict[int, tuple[list[str], list[str]]] = {}
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}", file=str(path)) from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        fields = [field.strip() for field in line.split("\t")]
-        if len(fields) != 3 or not fields[0].isdigit() or fields[2] not in ("+", "-"):
-            raise InputError(
-                f"{path}, line {number} is {line!r}; it must be an axis, a word and + or -, separated by tabs",
-                file=str(path),
-                line=number,
-            )
-        axes.setdefault(int(fields[0]), ([], []))[fields[2] == "-"].append(fields[1])
+    for axis, word, end in read_fields(path, "an axis, a word and + or -", is_right):
+        axes.setdefault(int(axis), ([], []))[end == "-"].append(word)
     return axes
+
+
+def _sentence(recipe: Recipe) -> str:
+    pinned = sum(len(words) for ends in recipe["axis_words"].values() for words in ends)
+    return (
+        f"{pinned} words are pinned to the ends of {len(recipe['axis_words'])} axes, at {recipe['size']:g} and "
+        f"-{recipe['size']:g}, with the strength as precision; all other coordinates are normal with mean 0. The "
+        f"words are {source_of(recipe, 'axis_words')}. {precisions_stated(recipe)}"
+    )
+
+
+FAMILY = Family(
+    "informative",
+    "Chosen words are pinned to the ends of axes.",
+    informative,
+    (
+        PRECISION,
+        CONTEXT_PRECISION,
+        Option("strength", "Precision of pinned coordinates", name="prior_strength"),
+        Option(
+            "axis_words", "File with an axis (from 0), a word and + or - per line, separated by tabs", "file"
+        ),
+    ),
+    _sentence,
+)

@@ -1,14 +1,14 @@
-r"""Precisions that are learned: parts of a prior, each times a scale with a Gamma distribution of its own.
+r"""Learned precisions: parts of a prior, each times a scale that has a Gamma hyperprior.
 
 With :math:`P = \sum_j \tau_j S_j` and a determinant proportional to :math:`\prod_j \tau_j^{r_j}` on every axis
-(independent rows; walks and stars, whose steps are independent), a Gamma prior on :math:`\tau_j` is conjugate:
+(independent rows; walks and stars, whose steps are independent), a Gamma hyperprior on :math:`\tau_j` is conjugate:
 
 .. math:: \tau_j \mid x \sim \mathrm{Gamma}\big(a_j + r_j K / 2,\ b_j + \tfrac12 \sum_k x_k^\top S_j x_k\big).
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,14 +22,17 @@ from bayesvec.priors.coupling import Sparse, off_diagonal
 
 @dataclass(frozen=True)
 class Learned:
-    """A precision that is learned: it has a Gamma distribution and is drawn with the vectors.
+    """A learned precision: it has a Gamma hyperprior and is drawn with the vectors.
+
+    ``"learn"`` stands for the default, Gamma(shape = 1, rate = 0.1): an exponential distribution with mean 10,
+    whose middle 90% is 0.5 to 30.
 
     Parameters
     ----------
     shape, rate : float
-        Of the Gamma distribution: its mean is shape / rate.
+        Parameters of the Gamma hyperprior; its mean is shape / rate.
     start : float, optional
-        Where the chains begin; without it at 1.
+        Starting value of the chains.
     """
 
     shape: float = 1.0
@@ -48,18 +51,18 @@ class Part:
     Attributes
     ----------
     name : str
-        What its scale is called.
+        Name of its scale.
     scale : float
-        By which it is multiplied.
+        Factor of the part.
     precision : ndarray, shape (1 or rows, 1 or K)
         Its diagonal; zero where it has none.
     coupling : sparse matrix or None
-        What it adds to every axis.
+        Coupling that it adds to every axis.
     rank : int or None
-        The power of its scale in the determinant of an axis: how many steps between rows it governs. None of
-        a part without coupling, which governs the coordinates where its precision is not zero.
+        Power of its scale in the determinant of an axis: the number of steps between rows that it governs. None
+        for a part without coupling, which governs the coordinates where its precision is not zero.
     learned : Learned or None
-        The distribution of its scale, if that is learned.
+        The hyperprior of its scale, if that is learned.
     """
 
     name: str
@@ -72,7 +75,7 @@ class Part:
     def at(self, scale: float) -> "Part":
         """Return the part with another scale."""
         other = replace(self, scale=scale)
-        vars(other)["neighbours"] = self.neighbours  # found once for all scales
+        vars(other)["neighbours"] = self.neighbours  # the same for all scales
         return other
 
     @cached_property
@@ -100,7 +103,7 @@ def make_part(
     rank: int | None = None,
     coupling: Sparse | None = None,
 ) -> Part:
-    """Return a part whose scale is a number, or is learned."""
+    """Return a part whose scale is fixed or learned."""
     learned = scale if isinstance(scale, Learned) else None
     value = scale.start if isinstance(scale, Learned) else float(scale)
     return Part(name, value, np.array(precision, dtype=np.float64, ndmin=2), coupling, rank, learned)
@@ -122,13 +125,13 @@ def total_coupling(parts: Sequence[Part]) -> Sparse | None:
 
 
 def total_neighbours(parts: Sequence[Part]) -> Sparse | None:
-    """Return the same without the diagonal."""
+    """Return the sum of the parts' couplings between different rows, each times its scale; None if there are none."""
     found = [part.scale * part.neighbours for part in parts if part.neighbours is not None]
     return sum(found[1:], found[0]) if found else None
 
 
 def precision_of(value: Any, name: str, *, start: float = 1.0) -> float | Learned:
-    """Read a precision: a positive number, ``"learn"`` (which begins at ``start``) or a `Learned`."""
+    """Read a precision: a positive number, ``"learn"`` (chains then start at ``start``) or a `Learned`."""
     if isinstance(value, Learned):
         return value
     return Learned(start=start) if value == "learn" else positive(name, value, ", or learn")
@@ -141,15 +144,49 @@ def precisions_of(precision: Any, context_precision: Any) -> dict[str, float | L
     return {"precision": own, "context_precision": other}
 
 
-def plain(value: float | Learned) -> Any:
-    """Return a precision as a recipe holds it."""
-    if isinstance(value, Learned):
-        return (
-            "learn"
-            if replace(value, start=1.0) == Learned()
-            else {"shape": value.shape, "rate": value.rate, "start": value.start}
-        )
-    return value
+def plain(value: float | Learned, start: float = 1.0) -> Any:
+    """Return a precision as a recipe keeps it; ``start`` as in `precision_of`."""
+    if not isinstance(value, Learned):
+        return value
+    return "learn" if value == Learned(start=start) else asdict(value)
+
+
+def recipe_of(
+    kind: str,
+    precisions: Mapping[str, float | Learned],
+    starts: Mapping[str, float] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """Return a recipe: the kind of a prior, its precisions in plain values, and ``more``.
+
+    Parameters
+    ----------
+    kind : str
+        The name of its family.
+    precisions : Mapping
+        Its precisions by name.
+    starts : Mapping, optional
+        The starting values of those that do not start at 1 if they are learned.
+    **more
+        Whatever else decides the prior, in plain values.
+    """
+    given = {name: plain(value, (starts or {}).get(name, 1.0)) for name, value in precisions.items()}
+    return {"kind": kind, **given, **more}
+
+
+def precisions_stated(recipe: Mapping[str, Any]) -> str:
+    """State the precisions of a recipe in a sentence."""
+    named = {name: value for name, value in recipe.items() if name.endswith(("precision", "strength"))}
+    figures = [f"{name.replace('_', ' ')} {stated(value)}" for name, value in named.items()]
+    return f"Precisions: {', '.join(figures)}."
+
+
+def stated(value: Any) -> str:
+    """State a precision of a recipe in words."""
+    if isinstance(value, int | float):
+        return f"{value:g}"
+    gamma = Learned() if value == "learn" else Learned(**value)
+    return f"learned from the data (hyperprior Gamma({gamma.shape:g}, {gamma.rate:g}))"
 
 
 def positive(name: str, value: Any, more: str = "") -> float:

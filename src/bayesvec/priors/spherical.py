@@ -4,10 +4,11 @@ import numpy as np
 
 from bayesvec.errors import OptionError
 from bayesvec.priors.gaussian import Prior, RowPrior
-from bayesvec.priors.learned import Learned, make_part, precision_of
+from bayesvec.priors.learned import Learned, make_part, plain, precision_of, stated
+from bayesvec.priors.table import PRECISION, Family, Recipe
 
 
-def spherical(precision: float | str | Learned) -> Prior:
+def spherical(precision: float | str | Learned = 1.0) -> Prior:
     """Return the plain prior: every coordinate of every row is normal with mean 0 and this ``precision``.
 
     Parameters
@@ -20,11 +21,31 @@ def spherical(precision: float | str | Learned) -> Prior:
             f"the prior precision has shape {np.shape(precision)}; a spherical prior takes one number"  # type: ignore[arg-type]
         )
     value = precision_of(precision, "the prior precision")
-    return Prior(independent(value), independent(value))
+    return Prior(independent(value), independent(value), {"kind": "spherical", "precision": plain(value)})
 
 
 def independent(precision: float | Learned) -> RowPrior:
     """Return the prior of one side under which every coordinate has mean 0 and the same ``precision``."""
-    if isinstance(precision, Learned):
-        return RowPrior.of_parts([make_part("precision", precision, 1.0)])
-    return RowPrior(precision)
+    return RowPrior.of_parts([make_part("precision", precision, 1.0)])
+
+
+def _sentence(recipe: Recipe) -> str:
+    precision = recipe["precision"]
+    if not isinstance(precision, float | int):
+        return (
+            f"Every coordinate of every vector is normal with mean 0 and a precision that was {stated(precision)}, "
+            "one for words and one for contexts."
+        )
+    return (
+        f"Every coordinate of every vector is normal with mean 0 and precision {precision:g}, that is a standard "
+        f"deviation of {precision**-0.5:.3g}. It was chosen, not learned."
+    )
+
+
+FAMILY = Family(
+    "spherical",
+    "Every coordinate of every vector is independent and normal with mean 0.",
+    spherical,
+    (PRECISION,),
+    _sentence,
+)

@@ -5,6 +5,8 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from bayesvec.priors.table import remake
+
 # Of the recipe's options, those that `bayesvec count` takes under the same name, and always tells.
 _ALWAYS = ("vocab", "min_count", "window", "negatives", "seed")
 _MOST_FILES = 20  # that are named one by one
@@ -111,45 +113,13 @@ def _fit_steps(manifest: Mapping[str, Any], counts: str, out: str) -> Iterator[S
             value = "VECTORS"
         words += [] if value is None else [_flag(name), _text(value)]
     words += _method_options(settings)
-    prior = _prior_options(settings)
+    prior = remake(settings)
     if prior is None:
-        said = f"the prior was given in Python (prior=..., fingerprint {settings.get('prior')}), not by an option"
-        yield Step(said, False)
-    yield Step(_join("fit", *words, *(prior or ()), "--out", out))
-
-
-def _prior_options(settings: Mapping[str, Any]) -> list[str] | None:
-    """Return the options of the prior; None if no options make it."""
-    if settings.get("prior_precision") is not None:
-        return ["--prior-precision", _text(settings["prior_precision"])]
-    recipe = settings.get("prior_recipe", {})
-    flags = {"precision": "--prior-precision"} | {
-        name: _flag(name) for name in ("context_precision", "group_precision", "drift_precision")
-    }
-    given = {flag: recipe[name] for name, flag in flags.items() if recipe.get(name) is not None}
-    order = _slice_order(recipe) if recipe.get("kind") == "dynamic" else []
-    plain = all(isinstance(value, str | float | int) for value in given.values())
-    if recipe.get("kind") not in ("grouped", "dynamic") or order is None or not plain:
-        return None
-    values = [word for flag, value in given.items() for word in (flag, _text(value))]
-    return ["--prior", recipe["kind"], *values, *order, *(["--all-slices"] if recipe.get("complete") else [])]
-
-
-def _slice_order(recipe: Mapping[str, Any]) -> list[str] | None:
-    """Return the option that orders the slices, nothing if their names do; None if times were given for them."""
-    from bayesvec.counts.times import slice_times
-    from bayesvec.errors import OptionError
-
-    slices, times = recipe["slices"], recipe["times"]
-    try:
-        if [slice_times(slices)[each] for each in slices] == times:
-            return []
-    except OptionError:
-        pass
-    in_order = [slice_times(slices, slices)[each] for each in slices] == times
-    return (
-        ["--slice-order", ",".join(slices)] if in_order and not any("," in each for each in slices) else None
-    )
+        what = f"prior=..., fingerprint {settings.get('prior')}"
+        yield Step(f"the prior was given in Python ({what}); no options make it", False)
+    else:
+        yield from (Step(note, False) for note in prior.notes)
+    yield Step(_join("fit", *words, *(() if prior is None else prior.words), "--out", out))
 
 
 def _method_options(settings: Mapping[str, Any]) -> Iterator[str]:

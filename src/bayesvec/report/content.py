@@ -18,6 +18,7 @@ from bayesvec.posterior.drift import Drift
 from bayesvec.posterior.slices import Trajectory, shared_name
 from bayesvec.posterior.terms import label
 from bayesvec.posterior.uncertainty import Uncertainty, word_counts
+from bayesvec.priors.table import sentence as state_prior
 from bayesvec.report import commands, corpus, prose
 from bayesvec.report.choice import frequent_words
 from bayesvec.storage.outcome import POINT, SWEEPS, WHOLE_CHAINS, read_seconds
@@ -131,7 +132,7 @@ class Content:
             "frequent": [{"word": word, self.frequent_of: count} for word, count in self.frequent],
             "check": self.check.to_dict(),
             "method": prose.method(self.settings, self.check.outcome),
-            "prior": prose.prior(self.settings),
+            "prior": state_prior(self.settings),
             "settings": self.settings,
             "words": list(self.words),
             "at": self.at,

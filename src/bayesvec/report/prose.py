@@ -30,14 +30,6 @@ IDENTIFY = {
     "each other at random; only cosines, lengths and probabilities can be read from them.",
 }
 
-_COUPLED = {
-    "grouped": "Each word has a shared vector, normal with mean 0, and in each group a vector that is normal around "
-    "the shared one.",
-    "dynamic": "Each word's vector walks at random over the slices, in normal steps: the larger the precision of a "
-    "step, the less it moves. Its first one is normal with mean 0.",
-}
-_PRECISIONS = ("precision", "context_precision", "group_precision", "drift_precision")
-
 
 def method(settings: Mapping[str, Any], outcome: Outcome) -> str:
     """Say what the draws are."""
@@ -47,32 +39,6 @@ def method(settings: Mapping[str, Any], outcome: Outcome) -> str:
             "Draws by the paper's Algorithm 1, which begins each row anew in every sweep and is biased by it."
         )
     return f"{told} Known of it: {outcome.caveat}." if outcome.caveat else told
-
-
-def prior(settings: Mapping[str, Any]) -> str:
-    """State the prior."""
-    precision, recipe = settings.get("prior_precision"), settings.get("prior_recipe", {})
-    kind = recipe.get("kind")
-    if kind in _COUPLED:
-        figures = [
-            f"{name.replace('_', ' ')} {_precision(recipe[name])}" for name in _PRECISIONS if name in recipe
-        ]
-        return f"{_COUPLED[kind]} Precisions: {', '.join(figures)}."
-    if precision is None:
-        return f"A Gaussian prior that was given in Python (fingerprint {settings.get('prior')})."
-    if precision == "learn":
-        return (
-            "Every coordinate of every vector is normal with mean 0 and a precision that was learned from the data, "
-            "one for words and one for contexts."
-        )
-    return (
-        f"Every coordinate of every vector is normal with mean 0 and precision {precision:g}, that is a standard "
-        f"deviation of {precision**-0.5:.3g}. It was chosen, not learned."
-    )
-
-
-def _precision(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else "learned from the data"
 
 
 def interval(level: float, outcome: Outcome) -> list[str]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from bayesvec import __version__
 from bayesvec.estimates.estimate import Estimate, formatted
 from bayesvec.plots.style import new_axes
+from bayesvec.priors.table import sentence as state_prior
 from bayesvec.report import html, prose
 from bayesvec.report.content import Content, rows_of
 from bayesvec.report.figures import inline_svg
@@ -55,7 +56,7 @@ def _model(content: Content) -> str:
     settings = content.settings
     told = {
         "model": prose.MODEL,
-        "prior": prose.prior(settings),
+        "prior": state_prior(settings),
         "method": prose.method(settings, content.check.outcome),
         "identification": "" if content.is_point else prose.IDENTIFY.get(settings["identify"], ""),
         "dimensions": f"{settings['dim']}",

@@ -101,7 +101,10 @@ class Settings:
 def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
     """Say which of the ``wanted`` settings are not those of the run; more draws are no difference."""
     found = []
+    same_prior = wanted.get("prior") is not None and wanted["prior"] == stored.get("prior")
     for name, value in wanted.items():
+        if name == "prior_recipe" and same_prior:
+            continue  # its fingerprint decides; an older run may keep less of the recipe
         before = stored.get(name)
         if isinstance(value, Mapping) and isinstance(before, Mapping):
             found += differences(before, value)
