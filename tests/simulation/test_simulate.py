@@ -229,8 +229,10 @@ def test_public_names_stay_what_they_are() -> None:
 
     assert bv.simulate is bv.simulate is simulate
     assert bv.simulate_documents is simulate_documents
-    clashing = [name for name in bv._HOME if importlib.util.find_spec(f"bayesvec.{name}")]
+    homes = bv._MODULE_OF.items()
+    clashing = [name for name, home in homes if name != home and importlib.util.find_spec(f"bayesvec.{name}")]
     assert clashing == []
+    assert set(dir(bv)) == {*bv.__all__, "open"}
     assert bv.datasets.python_docs.__module__ == "bayesvec.datasets.python_docs"
 
 

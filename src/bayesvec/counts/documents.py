@@ -9,26 +9,31 @@ from bayesvec._types import Array, Int32, Int64
 from bayesvec.counts.spill import empty_array
 
 
+def offsets(lengths: Array) -> Int64:
+    """Return where each of consecutive items of these lengths starts, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class EncodedCorpus:
-    """The documents as numbers, with all that is needed to count them again.
+    """Documents as token ids, with everything needed to count them again.
 
     Attributes
     ----------
     tokens : ndarray of int32
-        The context row of each token, document after document; -1 is a word outside the vocabulary.
+        The context row of each token, document after document; -1 for a word outside the vocabulary.
     bounds : ndarray of int64
         Document ``d`` is ``tokens[bounds[d] : bounds[d + 1]]``.
     numbers : ndarray of int64
-        Each document's number in the whole corpus: where its random numbers are addressed.
+        Each document's number in the whole corpus, the address of its random numbers.
     frequency : ndarray of int64
-        How often each word of the vocabulary occurs in the whole corpus.
+        Frequency of each word of the vocabulary in the whole corpus.
     group_of : ndarray of int32 or None
-        The group of each document, where there are groups.
+        The group of each document, if there are groups.
     rows : ndarray of int32, shape (rows, 2), or None
-        The word and the group of each word row, where there are groups; else word rows are the vocabulary's.
+        The word and the group of each word row, if there are groups; otherwise word rows are the vocabulary.
     options : dict
-        How pairs are counted (the fields of `bayesvec.counts.windows.PairOptions`); plain values, fit for JSON.
+        How pairs are counted (the fields of `bayesvec.counts.windows.PairOptions`), as JSON values.
     """
 
     tokens: Int32
@@ -43,20 +48,19 @@ class EncodedCorpus:
 
     @property
     def num_documents(self) -> int:
-        """Number of documents, those without a word included."""
+        """Number of documents, including those without words."""
         return len(self.bounds) - 1
 
     def arrays(self) -> dict[str, Array]:
-        """Return the arrays by name; ``EncodedCorpus(**arrays, options=options)`` makes the corpus again."""
+        """Return the arrays by name; ``EncodedCorpus(**arrays, options=options)`` restores the corpus."""
         held = {name: getattr(self, name) for name in self.ARRAYS}
         return {name: array for name, array in held.items() if array is not None}
 
     def select(self, documents: Int64, *, memory: int | None = None) -> "EncodedCorpus":
-        """Return the corpus of some documents, in the order given, each with its number in the whole."""
+        """Return the corpus of some documents, in the order given; they keep their numbers."""
         from bayesvec.kernels.counting import gather
 
-        lengths = np.diff(self.bounds)[documents]
-        bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        bounds = offsets(np.diff(self.bounds)[documents])
         in_file = memory is not None and 4 * bounds[-1] > memory // 4
         tokens = empty_array(int(bounds[-1]), np.int32, in_file=in_file)
         gather(self.tokens, self.bounds, documents, tokens)

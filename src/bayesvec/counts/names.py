@@ -1,4 +1,4 @@
-"""Names of rows: from a word to its row, and for an unknown word to those spelled most like it."""
+"""Names of rows: the row of a word, and suggestions for an unknown word."""
 
 import unicodedata
 from difflib import SequenceMatcher
@@ -7,7 +7,7 @@ from functools import cached_property
 from bayesvec.errors import OptionError, UnknownWordError
 
 _SUGGESTED = 5
-_LOOKED_AT = 300  # candidates whose spelling is compared in full
+_COMPARED = 300  # candidates whose spelling is compared in full
 
 
 class Names:
@@ -16,9 +16,9 @@ class Names:
     Parameters
     ----------
     names : tuple of str
-        One for each row, all different.
+        One per row, all different.
     among : str, optional
-        How the error about an unknown name says what it was looked for among.
+        Where the name was looked up, for the error about an unknown one.
     """
 
     def __init__(self, names: tuple[str, ...], *, among: str = "in the vocabulary") -> None:
@@ -32,7 +32,7 @@ class Names:
     def row(self, name: str) -> int:
         """Return the row of ``name``, or raise an error with the closest names."""
         if not isinstance(name, str):
-            raise OptionError(f"{name!r} is not a word; words are given as text")
+            raise OptionError(f"{name!r} is not a word; give a string")
         row = self._find(name)
         if row is None:
             raise UnknownWordError(name, closest(name, self.names), among=self.among)
@@ -42,16 +42,16 @@ class Names:
         return isinstance(name, str) and self._find(name) is not None
 
     def _find(self, name: str) -> int | None:
-        """Return the row of a name as it is, or as texts are read (NFC)."""
+        """Return the row of a name as given, or in Unicode's composed form (NFC), in which texts are read."""
         row = self._rows.get(name)
         return self._rows.get(unicodedata.normalize("NFC", name)) if row is None else row
 
 
 def closest(word: str, names: tuple[str, ...], most: int = _SUGGESTED) -> tuple[str, ...]:
-    """Return the names spelled most like ``word``: its groups first, then other spellings of it.
+    """Return the names spelled most like ``word``: the word in its groups first, then similar spellings.
 
-    Of a word in a slice those of the slice. Comparing spellings in full takes some ten microseconds a name, so
-    only names that share enough pairs of letters are looked at.
+    For a word in a slice only names in that slice are considered. Comparing spellings takes about ten microseconds
+    per name, so only names that share enough pairs of letters are compared.
     """
     folded = word.casefold()
     _, at, group = word.partition("@")
@@ -69,7 +69,7 @@ def closest(word: str, names: tuple[str, ...], most: int = _SUGGESTED) -> tuple[
     shared.sort()
     matcher = SequenceMatcher(b=folded)
     scored = []
-    for _, name in shared[:_LOOKED_AT]:
+    for _, name in shared[:_COMPARED]:
         matcher.set_seq1(name.casefold())
         if matcher.ratio() >= 0.6:
             scored.append((-matcher.ratio(), name))

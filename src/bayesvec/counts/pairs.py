@@ -1,4 +1,4 @@
-"""Pair counts: the data of the model. Nothing after this module sees text."""
+"""Pair counts: positive and negative samples of each (word, context) pair, by word and by context."""
 
 import hashlib
 import os
@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._types import Int32, Int64
-from bayesvec.counts.documents import EncodedCorpus
+from bayesvec.counts.documents import EncodedCorpus, offsets
 from bayesvec.errors import InputError
 
 
 class Side(NamedTuple):
-    """The pairs of one side, row after row (compressed sparse rows); ``other`` rises within a row."""
+    """The pairs of one side in compressed sparse rows; ``other`` increases within a row."""
 
     indptr: Int64  # (rows + 1,)
     other: Int32  # (num_pairs,) row of the other side
@@ -27,16 +27,16 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """How often each (word, context) pair was a positive and a negative sample: one entry a pair.
+    """Number of positive and negative samples of each (word, context) pair: one entry per pair.
 
-    Make one with `count`, `count_baskets`, `simulate` or `from_pairs`, not by hand.
+    Made by `count`, `count_baskets`, `simulate`, `from_table` or `from_pairs`.
 
     Attributes
     ----------
     words, contexts : tuple of str
         Names of the rows of rho and of alpha.
     by_word, by_context : Side
-        The same pairs, held by word and by context.
+        The same pairs, sorted by word and by context.
     permutation : ndarray of int64
         Entry ``j`` of ``by_context`` is entry ``permutation[j]`` of ``by_word``.
     groups : tuple of str or None
@@ -44,7 +44,7 @@ class PairCounts:
     recipe : Mapping
         How the counts were made: options, seed, version, inputs. Read-only.
     source : EncodedCorpus or None
-        The token ids that were counted, kept so that documents can be held out later.
+        The encoded documents, kept so that some of them can be held out later.
     """
 
     words: tuple[str, ...]
@@ -82,7 +82,7 @@ class PairCounts:
 
     @property
     def num_pairs(self) -> int:
-        """Number of distinct (word, context) pairs seen; each is one entry."""
+        """Number of distinct (word, context) pairs observed."""
         return len(self.by_word.other)
 
     @cached_property
@@ -102,11 +102,11 @@ class PairCounts:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of names and counts: equal for equal data, however it was made."""
+        """A hash of names and counts: equal data have equal fingerprints, however they were made."""
         digest = hashlib.sha256()
         for names in (self.words, self.contexts, self.groups or ()):
             encoded = [name.encode("utf-8", "surrogatepass") for name in names]
-            # lengths first: no two lists of names run together to the same bytes
+            # lengths first, so that different lists of names never give the same bytes
             digest.update(np.array([len(encoded), *map(len, encoded)], dtype="<i8").data)
             digest.update(b"".join(encoded))
         for array in self.by_word:
@@ -119,9 +119,9 @@ class PairCounts:
         Parameters
         ----------
         path : path
-            The folder to make; it appears as a whole or not at all.
+            The folder to create; it appears complete or not at all.
         force : bool
-            Replace counts that already are there.
+            Replace existing counts.
         """
         from bayesvec.counts.store import save_counts
 
@@ -134,18 +134,18 @@ class PairCounts:
         fractions: Sequence[float] = (0.7, 0.15, 0.15),
         seed: int = 0,
     ) -> tuple["PairCounts", ...]:
-        """Split into parts, for training and hold-out, that have the same rows and add up to the whole.
+        """Split into parts for training and hold-out; they have the same rows and add up to the whole.
 
         Parameters
         ----------
         by : {"document", "basket", "pair"}
-            "document" and "basket" hold out whole documents (baskets): none of a part's samples comes from a
-            text that another part has seen. "pair" sends each sample to a part on its own, as in the paper's
-            tables; the same pair may then be in several parts.
+            "document" and "basket" hold out whole documents (baskets): no two parts have samples from the same
+            document. "pair" assigns each sample independently, as in the paper's tables; the same pair may then be
+            in several parts.
         fractions : sequence of float
-            Expected share of each part; positive, adding up to 1.
+            Expected fraction of each part; positive, adding up to 1.
         seed : int
-            The same seed gives the same parts.
+            Seed of the assignment.
         """
         from bayesvec.counts.split import split_counts
 
@@ -169,25 +169,23 @@ def from_pairs(
     groups: Sequence[str] | None = None,
     recipe: Mapping[str, Any] | None = None,
 ) -> PairCounts:
-    """Make pair counts from parallel arrays; the same pair given twice is added up, empty pairs are dropped.
+    """Make pair counts from parallel arrays; repeated pairs are added up, empty pairs are dropped.
 
     Parameters
     ----------
     word, context : array_like of int
         Row of each pair in ``words`` and in ``contexts``.
     n_pos, n_neg : array_like of int
-        Positive and negative samples of each pair, not negative.
+        Positive and negative samples of each pair, zero or more.
     words, contexts : sequence of str
-        Names of the rows, each without repetition and not empty.
+        Names of the rows, distinct and not empty.
     groups : sequence of str, optional
         The group of each word row.
     recipe : Mapping, optional
         How the counts were made, kept with them.
     """
-    rows = _integers(word, "word")
-    columns = _integers(context, "context")
-    positive = _integers(n_pos, "n_pos")
-    negative = _integers(n_neg, "n_neg")
+    given = {"word": word, "context": context, "n_pos": n_pos, "n_neg": n_neg}
+    rows, columns, positive, negative = (_integers(values, name) for name, values in given.items())
     if not len(rows) == len(columns) == len(positive) == len(negative):
         sizes = f"{len(rows)}, {len(columns)}, {len(positive)} and {len(negative)}"
         raise InputError(f"word, context, n_pos and n_neg have {sizes} entries; they must have equally many")
@@ -201,9 +199,7 @@ def from_pairs(
         if len(values) and values.min() < 0:
             where = int(np.argmin(values))
             raise InputError(f"{name} is {values[where]} at entry {where}; counts must not be negative")
-        if len(values) and values.max() >= 2**31:
-            raise InputError(f"a pair has {values.max()} samples; at most {2**31 - 1} are held")
-
+        _check_largest(values)
     cell = rows * len(contexts) + columns
     if not np.all(cell[1:] > cell[:-1]):
         cell, inverse = np.unique(cell, return_inverse=True)
@@ -213,14 +209,10 @@ def from_pairs(
     cell, positive, negative = cell[kept], positive[kept], negative[kept]
     if not len(cell):
         raise InputError("there are no pairs: every count is zero; give at least one sample")
-    largest = int((positive + negative).max())
-    if largest >= 2**31:
-        raise InputError(f"a pair has {largest} samples; at most {2**31 - 1} are held")
+    _check_largest(positive + negative)
+    pairs = (*np.divmod(cell, len(contexts)), positive, negative)
     return from_sorted(
-        (cell // len(contexts)).astype(np.int32),
-        (cell % len(contexts)).astype(np.int32),
-        positive.astype(np.int32),
-        negative.astype(np.int32),
+        *(array.astype(np.int32) for array in pairs),
         words=tuple(words),
         contexts=tuple(contexts),
         groups=None if groups is None else tuple(groups),
@@ -240,7 +232,7 @@ def from_sorted(
     recipe: Mapping[str, Any],
     source: EncodedCorpus | None = None,
 ) -> PairCounts:
-    """Make pair counts from distinct pairs sorted by word, then context (not checked again)."""
+    """Make pair counts from distinct pairs sorted by word, then context (not checked)."""
     permutation = _stable_order(context, len(contexts))
     by_word = Side(_indptr(word, len(words)), context, n_pos, n_neg)
     by_context = Side(
@@ -252,9 +244,9 @@ def from_sorted(
 
 
 def _stable_order(ids: Int32, size: int) -> Int64:
-    """Return the order that sorts ``ids`` (all below ``size``), equal ones in their old order.
+    """Return the stable order that sorts ``ids`` (all below ``size``).
 
-    NumPy sorts 16-bit numbers by radix, several times faster than longer ones: sort by halves.
+    NumPy uses radix sort for 16-bit numbers, which is several times faster: sort by lower, then by upper half.
     """
     order = np.argsort((ids & 0xFFFF).astype(np.uint16), kind="stable")
     if size > 1 << 16:
@@ -263,8 +255,8 @@ def _stable_order(ids: Int32, size: int) -> Int64:
 
 
 def _indptr(rows: Int32, num_rows: int) -> Int64:
-    """Where each row begins, given the sorted or unsorted row of each entry."""
-    return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=num_rows))]).astype(np.int64)
+    """Return where each row starts, given the row of each entry in any order."""
+    return offsets(np.bincount(rows, minlength=num_rows))
 
 
 def _integers(values: npt.ArrayLike, name: str) -> Int64:
@@ -290,10 +282,21 @@ def _check_names(names: Sequence[str], what: str) -> None:
         raise InputError(f"{what} holds {other or names!r}; it must be a sequence of strings")
     if "" in names:
         raise InputError(f"{what} has an empty name at entry {list(names).index('')}; every row needs a name")
-    if len(set(names)) != len(names):
-        seen: set[str] = set()
-        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise InputError(f"{what} has {twice!r} more than once; each name must stand once")
+    if (twice := first_repeated(names)) is not None:
+        raise InputError(f"{what} has {twice!r} more than once; names must be distinct")
+
+
+def first_repeated(names: Sequence[str]) -> str | None:
+    """Return the first name that occurs a second time."""
+    if len(set(names)) == len(names):
+        return None
+    seen: set[str] = set()
+    return next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+
+
+def _check_largest(samples: Int64) -> None:
+    if len(samples) and samples.max() >= 2**31:
+        raise InputError(f"a pair has {samples.max()} samples; at most {2**31 - 1} are allowed")
 
 
 def _check_range(ids: Int64, size: int, name: str) -> None:
@@ -303,7 +306,7 @@ def _check_range(ids: Int64, size: int, name: str) -> None:
 
 
 def _added(inverse: Int64, values: Int64, size: int) -> Int64:
-    """Add up ``values`` that fall in the same cell, in whole numbers."""
+    """Add up ``values`` in the same cell, as integers."""
     total = np.zeros(size, dtype=np.int64)
     np.add.at(total, inverse, values)
     return total

@@ -1,4 +1,4 @@
-"""Word rows: those of counts by word and group, and rows without pairs beside them."""
+"""Word rows of counts with groups: the word of each row, and added rows that have no pairs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,21 +10,21 @@ from bayesvec.errors import InputError, OptionError
 
 
 def word_of_rows(counts: PairCounts) -> tuple[str, ...]:
-    """Return the word of each word row: its name without the group."""
+    """Return the word of each word row, without the group."""
     if counts.groups is None:
         return counts.words
     words = []
     for name, group in zip(counts.words, counts.groups, strict=True):
         if not name.endswith(f"@{group}"):
             raise InputError(
-                f"row {name!r} is of group {group!r}; its name must be a word followed by @{group}"
+                f"row {name!r} is in group {group!r}; its name must be a word followed by @{group}"
             )
         words.append(name[: -len(group) - 1])
     return tuple(words)
 
 
 def with_rows(counts: PairCounts, added: Sequence[tuple[str, str]]) -> PairCounts:
-    """Return the counts with more word rows at the end, which have no pairs.
+    """Return the counts with word rows appended that have no pairs.
 
     Parameters
     ----------
@@ -49,5 +49,5 @@ def with_rows(counts: PairCounts, added: Sequence[tuple[str, str]]) -> PairCount
         words=(*counts.words, *(name for name, _ in added)),
         groups=(*counts.groups, *(group for _, group in added)),
         by_word=counts.by_word._replace(indptr=longer),
-        source=None,  # whose rows are numbered without these
+        source=None,  # its rows do not include the new ones
     )

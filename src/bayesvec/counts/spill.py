@@ -1,4 +1,4 @@
-"""Memory limits, and arrays that move to a temporary file when they outgrow theirs."""
+"""Memory limits, and arrays that spill to a temporary file beyond them."""
 
 import os
 import re
@@ -24,8 +24,7 @@ def parse_memory(limit: str | int | None) -> int:
     Parameters
     ----------
     limit : str, int or None
-        A number of bytes, or text like ``"500MB"``, ``"1.5GB"`` or ``"1GiB"``; None is half of the machine's
-        memory.
+        Bytes, or text such as ``"500MB"``, ``"1.5GB"`` or ``"1GiB"``; by default half of the machine's memory.
     """
     if limit is None:
         return _machine_memory() // 2
@@ -41,22 +40,21 @@ def parse_memory(limit: str | int | None) -> int:
 def _machine_memory() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # a system that does not tell
+    except (AttributeError, ValueError, OSError):  # unknown on this system
         return 4 * 10**9
 
 
 class GrowingArray:
-    """An array that is appended to, in memory up to a limit and in a temporary file beyond it.
+    """An array that grows by appending, in memory up to a limit and in a temporary file beyond it.
 
-    The file has no name, so that nothing is left behind however the process ends. It lies in the folder
-    that ``TMPDIR`` names.
+    The file has no name, so nothing is left behind however the process ends. It is in the folder named by ``TMPDIR``.
 
     Parameters
     ----------
     dtype : dtype
         Type of the entries.
     limit : int
-        Bytes held in memory at the most.
+        Most bytes to keep in memory.
     """
 
     def __init__(self, dtype: npt.DTypeLike, limit: int) -> None:
@@ -68,7 +66,7 @@ class GrowingArray:
         self.in_file = False
 
     def append(self, part: Array) -> None:
-        """Add the entries of ``part`` at the end."""
+        """Append the entries of ``part``."""
         part = np.ascontiguousarray(part, dtype=self.dtype)
         self.size += len(part)
         with _room():
@@ -92,23 +90,22 @@ class GrowingArray:
             self._file.write(part.data)
 
     def finish(self) -> Array:
-        """Return the whole array (memory-mapped if it is in a file) and let go of the parts."""
+        """Return the whole array (memory-mapped if it is in a file) and release the parts."""
         if self._file is not None:
             with _room(), self._file as file:
                 file.flush()
                 return np.asarray(np.memmap(file, dtype=self.dtype, mode="r+", shape=(self.size,)))
         whole = np.empty(self.size, dtype=self.dtype)
-        at = 0
-        self._parts.reverse()
+        left = self.size
         while self._parts:  # each part is freed once it is copied
             part = self._parts.pop()
-            whole[at : at + len(part)] = part
-            at += len(part)
+            whole[left - len(part) : left] = part
+            left -= len(part)
         return whole
 
 
 def empty_array(size: int, dtype: npt.DTypeLike, *, in_file: bool) -> Array:
-    """Return an array to be filled, in memory or over a temporary file without a name."""
+    """Return an uninitialised array, in memory or mapped to a temporary file without a name."""
     if not in_file or size == 0:
         return np.empty(size, dtype=dtype)
     with _room(), _temporary_file() as file:
@@ -117,7 +114,7 @@ def empty_array(size: int, dtype: npt.DTypeLike, *, in_file: bool) -> Array:
 
 
 def _reserve(file: IO[bytes], size: int) -> None:
-    """Make the file so large; on a full disk this fails here, and not in the middle of a mapped array."""
+    """Allocate the file; a full disk is an error here, not a crash while the mapped array is written."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file.fileno(), 0, size)
     else:
@@ -131,7 +128,7 @@ def _room() -> Iterator[None]:
     except OSError as error:
         raise InputError(
             f"temporary files in {tempfile.gettempdir()} cannot be written: {error.strerror or error}; make room, "
-            "set TMPDIR to another folder, or allow more memory"
+            "set TMPDIR to another folder, or raise the memory limit"
         ) from None
 
 

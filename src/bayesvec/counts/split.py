@@ -1,4 +1,4 @@
-"""Parts of pair counts for training and hold-out."""
+"""Splits of pair counts into parts for training and hold-out, by document or by sample."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -21,9 +21,8 @@ def split_counts(
     counts: PairCounts, by: str, *, fractions: Sequence[float], seed: int
 ) -> tuple[PairCounts, ...]:
     """Split counts into parts; see `PairCounts.split`."""
-    shares, seed = fractions_of_one(fractions), whole_seed(seed)
     if by == "pair":
-        return _split_pairs(counts, shares, seed)
+        return _split_pairs(counts, fractions_of_one(fractions), whole_seed(seed))
     if by not in ("document", "basket"):
         raise OptionError(f"by is {by!r}; it must be 'document', 'basket' or 'pair'")
     if counts.source is None:
@@ -31,53 +30,45 @@ def split_counts(
             f"these counts do not hold the {by}s they came from, so whole {by}s cannot be held out; "
             "count the text itself, or split by='pair'"
         )
-    return split_documents(counts, shares, seed)
+    return split_documents(counts, fractions, seed)
 
 
 def _split_pairs(counts: PairCounts, shares: tuple[float, ...], seed: int) -> tuple[PairCounts, ...]:
-    """Send each sample to a part on its own: of each pair, multinomial counts."""
+    """Assign each sample to a part independently: multinomial counts for each pair."""
     word = np.repeat(np.arange(counts.num_words, dtype=np.int32), np.diff(counts.by_word.indptr))
-    context, left_pos, left_neg = (
-        counts.by_word.other,
-        counts.by_word.n_pos.copy(),
-        counts.by_word.n_neg.copy(),
-    )
+    context = counts.by_word.other
+    left = counts.by_word.n_pos.copy(), counts.by_word.n_neg.copy()
     parts = []
     for part, share in enumerate(shares):
-        rest = math.fsum(shares[part:])
-        probability = 1.0 if part == len(shares) - 1 else share / rest
+        probability = 1.0 if part == len(shares) - 1 else share / math.fsum(shares[part:])
         key = rng.make_key(seed, rng.SPLIT, chain=part)
-        n_pos, n_neg = np.zeros_like(left_pos), np.zeros_like(left_neg)
-        thin(key, word, context, left_pos, n_pos, 0, probability)
-        thin(key, word, context, left_neg, n_neg, 1, probability)
-        left_pos -= n_pos
-        left_neg -= n_neg
-        kept = np.flatnonzero(n_pos + n_neg)
+        taken = np.zeros_like(left[0]), np.zeros_like(left[1])
+        for sign, (n, out) in enumerate(zip(left, taken, strict=True)):
+            thin(key, word, context, n, out, sign, probability)
+            n -= out
+        kept = np.flatnonzero(taken[0] + taken[1])
         if not len(kept):
             raise InputError(
                 f"part {part + 1} of {len(shares)} got none of {counts.num_observations} samples; "
                 "give it a larger fraction or split more counts"
             )
-        made = {
-            "by": "pair",
-            "fractions": list(shares),
-            "seed": seed,
-            "part": part,
-            "of": counts.fingerprint,
-        }
         parts.append(
             from_sorted(
-                word[kept],
-                context[kept],
-                n_pos[kept],
-                n_neg[kept],
+                *(array[kept] for array in (word, context, *taken)),
                 words=counts.words,
                 contexts=counts.contexts,
                 groups=counts.groups,
-                recipe={**counts.recipe, "split": made},
+                recipe={**counts.recipe, "split": _recipe(counts, "pair", shares, seed, part)},
             )
         )
     return tuple(parts)
+
+
+def _recipe(
+    counts: PairCounts, by: str, shares: Sequence[float], seed: int, part: int
+) -> dict[str, str | int | list[float]]:
+    """Return how a part was made."""
+    return {"by": by, "fractions": list(shares), "seed": seed, "part": part, "of": counts.fingerprint}
 
 
 def split_documents(
@@ -89,53 +80,51 @@ def split_documents(
     memory: int | None = None,
     threads: int | None = None,
 ) -> tuple[PairCounts, ...]:
-    """Share out the documents (or baskets) at random and count each part by itself.
+    """Assign documents (or baskets) to parts at random and count each part separately.
 
-    Every part has the whole's vocabulary and rows, and a document's negative samples are those it had in the
-    whole; so the parts add up to it.
+    Every part has the vocabulary and rows of the whole, and a document keeps its negative samples; so the parts
+    add up to the whole.
 
     Parameters
     ----------
     counts : PairCounts
-        Counts that know their documents (of `count` or `count_baskets`).
+        Counts that hold their documents (made by `count` or `count_baskets`).
     fractions : sequence of float, optional
-        The share of documents of each part; they add up to 1.
+        Fraction of the documents in each part; they add up to 1.
     seed : int, optional
-        Of the assignment.
+        Seed of the assignment.
     units : array_like of int, optional
-        What each document is of, such as the number of its author: documents of one unit stay together, and
-        it is units that are shared out.
+        The unit of each document, such as its author: whole units are assigned, so that the documents of one
+        unit stay together.
     memory, threads : int, optional
         As in `count_corpus`.
     """
     corpus = counts.source
     if corpus is None:
-        raise OptionError("these counts do not know their documents; split them by pair instead")
+        raise OptionError("these counts do not hold their documents; split them by pair instead")
     shares, seed = fractions_of_one(fractions), whole_seed(seed)
     _check_ids(corpus, counts)
     groups = tuple(counts.recipe.get("groups", ()))
-    of_baskets = corpus.options.get("window", 2) is None
-    split = {"by": "basket" if of_baskets else "document", "fractions": list(shares), "seed": seed}
+    by = "basket" if corpus.options.get("window", 2) is None else "document"
     parts = []
-    for part, documents in enumerate(_shared_out(corpus, shares, seed, _units(corpus, units))):
+    for part, documents in enumerate(_assigned(corpus, shares, seed, _units(corpus, units))):
         chosen = corpus.select(documents, memory=parse_memory(memory))
-        made = {"split": {**split, "part": part, "of": counts.fingerprint}}
+        made = {"split": _recipe(counts, by, shares, seed, part)}
         recipe = {**counts.recipe, **_sizes(chosen, counts.num_contexts), **made}
-        recipe.pop("word_types", None)  # those outside the vocabulary are not known any more
+        recipe.pop("word_types", None)  # the part does not know the words outside the vocabulary
         try:
             parts.append(
                 count_corpus(chosen, counts.contexts, groups, recipe=recipe, memory=memory, threads=threads)
             )
         except InputError as error:
-            size = f"{len(documents)} {split['by']}s"
             raise OptionError(
-                f"part {part + 1} of the split, {size}: {error}; give it a larger fraction"
+                f"part {part + 1} of the split, {len(documents)} {by}s: {error}; give it a larger fraction"
             ) from None
     return tuple(parts)
 
 
 def _sizes(corpus: EncodedCorpus, num_words: int) -> dict[str, int]:
-    """Return what a recipe says of the size of the documents."""
+    """Return the sizes of the corpus that a recipe records."""
     inside = corpus.tokens[corpus.tokens >= 0]
     return {
         "documents": corpus.num_documents,
@@ -146,7 +135,7 @@ def _sizes(corpus: EncodedCorpus, num_words: int) -> dict[str, int]:
 
 
 def _check_ids(corpus: EncodedCorpus, counts: PairCounts) -> None:
-    """Raise if the documents, which may come from a damaged folder, name rows that are not there."""
+    """Raise if the documents, which may come from a damaged folder, refer to rows that do not exist."""
     ends = corpus.bounds
     fits = ends[0] == 0 and ends[-1] == len(corpus.tokens) and np.all(np.diff(ends) >= 0)
     if len(corpus.tokens):
@@ -159,18 +148,18 @@ def _check_ids(corpus: EncodedCorpus, counts: PairCounts) -> None:
 
 
 def _units(corpus: EncodedCorpus, units: npt.ArrayLike | None) -> Int64:
-    """Return the unit of each document: itself, if none are given."""
+    """Return the unit of each document: the document itself by default."""
     if units is None:
         return corpus.numbers
     given = np.asarray(units, dtype=np.int64)
     if given.shape != corpus.numbers.shape:
         raise OptionError(
-            f"units has {given.size} entries for {corpus.num_documents} documents; give one each"
+            f"units has {given.size} entries for {corpus.num_documents} documents; give one per document"
         )
     return given
 
 
-def _shared_out(corpus: EncodedCorpus, shares: Sequence[float], seed: int, units: Int64) -> Iterator[Int64]:
+def _assigned(corpus: EncodedCorpus, shares: Sequence[float], seed: int, units: Int64) -> Iterator[Int64]:
     """Yield the documents of each part: those with words, their units in an order drawn by number."""
     documents = np.flatnonzero(np.diff(corpus.bounds) > 0)
     numbers, unit_of = np.unique(units[documents], return_inverse=True)

@@ -1,16 +1,18 @@
-"""Your own counts: from a data frame, or from a file of (word, context, n_pos, n_neg)."""
+"""Counts of your own: from a data frame, or from a file with columns word, context, n_pos and n_neg."""
 
-import csv
+import codecs
 import os
 from collections.abc import Iterator, Sequence
 from numbers import Integral
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
 from bayesvec import __version__
 from bayesvec._types import Int64
+from bayesvec._validate import one_of
+from bayesvec.counts.delimited import delimited_rows, no_column
 from bayesvec.counts.pairs import PairCounts, from_pairs
 from bayesvec.errors import InputError, OptionError
 
@@ -27,25 +29,24 @@ def from_table(
     group: str | None = None,
     order: str = "frequency",
 ) -> PairCounts:
-    """Make pair counts from a table with a row for each (word, context).
+    """Make pair counts from a table with one row per (word, context) pair.
 
-    Rows of the same pair are added up. A word and a context may have the same name: they are two rows.
+    Repeated pairs are added up. A word and a context may have the same name: they are different rows.
 
     Parameters
     ----------
     table : data frame, mapping of columns, or path
-        Anything whose columns are got by name (pandas, Polars, a pyarrow Table, a dict of arrays), or the
-        path of a .tsv, .csv or .parquet file. Text files are UTF-8 and begin with the names of their columns;
-        in a .tsv quotes are letters like any other, unless these names are in quotes.
+        Anything indexed by column name (pandas, Polars, a pyarrow Table, a dict of arrays), or the path of a .tsv,
+        .csv or .parquet file. Text files are UTF-8 and start with a header; in a .tsv file quotes are ordinary
+        characters unless the header is quoted.
     word, context, n_pos, n_neg : str
-        Names of the four columns. Counts are whole numbers, not negative.
+        Names of the four columns. Counts are whole numbers, zero or more.
     group : str, optional
         Name of a column with the group (a party, a year) of the word; the word's row is then word@group.
     order : {"frequency", "appearance"}
-        Order of the rows: by number of samples, most first, equal ones by name; or as they first appear.
+        Order of the rows: by decreasing number of samples, ties by name; or by first appearance.
     """
-    if order not in ("frequency", "appearance"):
-        raise OptionError(f"order is {order!r}; it must be 'frequency' or 'appearance'")
+    one_of("order", order, ("frequency", "appearance"))
     names = [word, context, n_pos, n_neg, *([] if group is None else [group])]
     if len(set(names)) != len(names):
         raise OptionError(f"columns are {', '.join(names)}; each must be named once")
@@ -89,27 +90,24 @@ def _column(table: Any, name: str, names: Sequence[str], where: str) -> Any:
     except (KeyError, IndexError, ValueError, TypeError):
         present = getattr(table, "column_names", None) or getattr(table, "columns", None)
         present = list(table if present is None and isinstance(table, dict) else present or [])
-        raise _no_column(name, names, present, where) from None
-    except Exception as error:  # each library of data frames has an error of its own for this
-        raise InputError(f"{where} gives no column {name!r}: {error}") from None
+        raise no_column(name, present, where, remedy=_needed(names)) from None
+    except Exception as error:  # every data frame library has its own error for this
+        raise InputError(f"column {name!r} of {where} cannot be read: {error}") from None
     if hasattr(column, "combine_chunks"):
         return column.combine_chunks()
-    # a list of names with a missing one among them would become text throughout, "nan" and all
+    # as an array, a list of names with a missing value would become text, "nan" included
     array = np.array(column, dtype=object) if isinstance(column, list | tuple) else np.asarray(column)
     if array.ndim != 1:
         raise InputError(f"column {name!r} of {where} has {array.ndim} dimensions; it must have one")
     return array
 
 
-def _no_column(name: str, names: Sequence[str], present: Sequence[Any], where: str) -> InputError:
-    found = ", ".join(map(str, present)) or "none"
-    return InputError(
-        f"{where} has no column {name!r}; it has {found}, and {', '.join(names)} are needed", file=where
-    )
+def _needed(names: Sequence[str]) -> str:
+    return f"{', '.join(names)} are needed"
 
 
 def _counts(column: Any, name: str, where: str) -> Int64:
-    """Return a column of counts as whole numbers, or say which row is none."""
+    """Return a column of counts as integers; raise at the first that is not one."""
     array = np.asarray(column)
     if array.dtype.kind in "iu":
         bad = np.flatnonzero(array < 0)
@@ -138,7 +136,7 @@ def _bad_count(value: object, name: str, where: str, number: int, unit: str) -> 
 
 
 def _coded(column: Any, name: str, where: str) -> tuple[Int64, list[str]]:
-    """Return the number of each entry's name, and the names in order of first appearance."""
+    """Return the index of each entry's name, and the names in order of first appearance."""
     if hasattr(column, "dictionary_encode"):
         return _coded_arrow(column, name, where)
     values = column.tolist()
@@ -176,7 +174,7 @@ def _empty(index: int, name: str, where: str) -> InputError:
 
 
 def _as_name(value: object, index: int, name: str, where: str) -> str:
-    """Return a whole number as a name; anything else is none."""
+    """Return an integer as a name; anything else is an error."""
     if isinstance(value, Integral):
         return str(value)
     raise InputError(
@@ -198,7 +196,7 @@ def _with_groups(
 
 
 def _by_frequency(row: Int64, names: list[str], n: Int64) -> tuple[Int64, list[str], list[int]]:
-    """Number the names anew: most samples first, equal ones by name."""
+    """Renumber the names by decreasing number of samples, ties by name."""
     total = np.zeros(len(names), dtype=np.int64)
     np.add.at(total, row, n)
     frequency = total.tolist()
@@ -209,7 +207,7 @@ def _by_frequency(row: Int64, names: list[str], n: Int64) -> tuple[Int64, list[s
 
 
 def read_columns(path: Path, names: Sequence[str]) -> Any:
-    """Read the named columns of a file (word, context and group as text, the third and fourth as counts)."""
+    """Read the named columns of a file: the third and fourth as counts, the others as text."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -225,7 +223,7 @@ def read_columns(path: Path, names: Sequence[str]) -> Any:
             present = file.schema_arrow.names
             for name in names:
                 if name not in present:
-                    raise _no_column(name, names, present, str(path))
+                    raise no_column(name, present, str(path), remedy=_needed(names))
             return file.read(columns=list(names))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}", file=str(path)) from None
@@ -235,24 +233,19 @@ def read_columns(path: Path, names: Sequence[str]) -> Any:
 
 
 def _read_text(path: Path, names: Sequence[str]) -> Any:
-    """Read a CSV or TSV file; Arrow is fast, and where it stumbles a slow reading finds the line."""
+    """Read a CSV or TSV file: fast by Arrow, and line by line if that fails, to find the line at fault."""
     import pyarrow as pa
     from pyarrow import compute
     from pyarrow import csv as arrow_csv
 
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-        quoted = delimiter == "," or file.readline().startswith('"')
-        file.seek(0)
-        _, header = next(_text_rows(file, delimiter, quoted), (0, []))
-    for name in names:
-        if name not in header:
-            raise _no_column(name, names, header, str(path))
-        if header.count(name) > 1:
-            raise InputError(f"{path} has two columns {name!r}; rename one of them", file=str(path))
+    next(_text_rows(path, names), None)  # checks the header
+    tabs = path.suffix.lower() == ".tsv"
+    with path.open("rb") as file:
+        quoted = not tabs or file.readline().removeprefix(codecs.BOM_UTF8).startswith(b'"')
     types = {name: pa.int64() if name in names[2:4] else pa.string() for name in names}
-    parse = arrow_csv.ParseOptions(delimiter=delimiter, quote_char='"' if quoted else False)
-    parse.newlines_in_values = quoted
+    parse = arrow_csv.ParseOptions(
+        delimiter="\t" if tabs else ",", quote_char='"' if quoted else False, newlines_in_values=quoted
+    )
     convert = arrow_csv.ConvertOptions(column_types=types, include_columns=list(names), null_values=[])
     try:
         table = arrow_csv.read_csv(path, parse_options=parse, convert_options=convert)
@@ -260,48 +253,23 @@ def _read_text(path: Path, names: Sequence[str]) -> Any:
             return table
     except pa.ArrowInvalid:
         pass
-    return _read_slowly(path, names, delimiter, quoted)
+    rows = [
+        [_whole(value, names[i], path, line) if i in (2, 3) else value for i, value in enumerate(fields)]
+        for line, fields in _text_rows(path, names)
+    ]
+    return {name: np.array([row[i] for row in rows], dtype=object) for i, name in enumerate(names)}
 
 
-def _read_slowly(path: Path, names: Sequence[str], delimiter: str, quoted: bool) -> dict[str, Any]:
-    """Read a text file line by line; raise at the first line that is wrong."""
-    kept: dict[str, list[Any]] = {name: [] for name in names}
+def _text_rows(path: Path, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line and the wanted fields of each row of a CSV or TSV file."""
+    tabs = path.suffix.lower() == ".tsv"
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = _text_rows(file, delimiter, quoted)
-            _, header = next(rows)
-            at = {name: header.index(name) for name in names}
-            for number, row in rows:
-                if len(row) != len(header):
-                    raise InputError(
-                        f"{path}, line {number}: {len(row)} fields where the first line has {len(header)}",
-                        file=str(path),
-                        line=number,
-                    )
-                for name in names:
-                    value = row[at[name]]
-                    kept[name].append(_whole(value, name, path, number) if name in names[2:4] else value)
+            yield from delimited_rows(file, str(path), names, tabs=tabs, remedy=_needed(names))
     except UnicodeDecodeError:
-        offset = _first_invalid_byte(path)
         raise InputError(
-            f"{path} is not UTF-8 (at byte {offset}); convert it to UTF-8", file=str(path)
+            f"{path} is not UTF-8 (at byte {_first_invalid_byte(path)}); convert it to UTF-8", file=str(path)
         ) from None
-    except csv.Error as error:
-        raise InputError(f"{path} cannot be read as CSV: {error}", file=str(path)) from None
-    return {name: np.array(column, dtype=object) for name, column in kept.items()}
-
-
-def _text_rows(file: TextIO, delimiter: str, quoted: bool) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of each line that is not empty, and its fields."""
-    if quoted:
-        reader = csv.reader(file, delimiter=delimiter)
-        for row in reader:
-            if row:
-                yield reader.line_num, row
-    else:
-        for number, line in enumerate(file, start=1):
-            if text := line.rstrip("\r\n"):
-                yield number, text.split(delimiter)
 
 
 def _whole(value: str, name: str, path: Path, number: int) -> int:
@@ -310,7 +278,7 @@ def _whole(value: str, name: str, path: Path, number: int) -> int:
         count = int(value) if value.strip().lstrip("+-").isdecimal() else float(value)
     except ValueError:
         count = -1
-    if count < 0 or count != count or count >= 2**53 or count != int(count):
+    if not _is_whole(count):
         raise _bad_count(value, name, str(path), number, "line")
     return int(count)
 

@@ -1,4 +1,4 @@
-"""Encoded documents to pair counts."""
+"""Windows over encoded documents: from token ids to pair counts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from bayesvec._pipeline import check_threads, in_order
 from bayesvec._progress import progress
 from bayesvec._types import Bool, Float64, Int32, Int64
 from bayesvec._validate import one_of, positive, whole, whole_seed
-from bayesvec.counts.documents import EncodedCorpus
+from bayesvec.counts.documents import EncodedCorpus, offsets
 from bayesvec.counts.pairs import PairCounts, Side
 from bayesvec.counts.spill import GrowingArray, empty_array, parse_memory
 from bayesvec.errors import InputError
@@ -20,8 +20,8 @@ from bayesvec.kernels import rng
 
 _THINNED_AT_ONCE = 1 << 22
 
-# A list of samples is written faster than a table, which is reached into at random; so lists may be this many
-# times as long as the table would be.
+# Appending to a list of samples is faster than counting in a table, whose memory is accessed at random; so a list may
+# be this many times as long as the table.
 _LONGEST_LIST = 16
 
 
@@ -32,17 +32,17 @@ class PairOptions:
     Attributes
     ----------
     window : int or None
-        Reach of the window to each side; None is the whole document (baskets).
+        Words to each side of the target; None is the whole document (baskets).
     window_over : str
-        ``positions``: a word outside the vocabulary keeps its place; ``vocabulary``: it is closed up.
+        ``positions``: a word outside the vocabulary keeps its position; ``vocabulary``: it is removed first.
     negatives : int
-        Negative samples for each positive one.
+        Negative samples per positive sample.
     negative_power : float
-        They are drawn from the frequencies to this power.
+        Negative samples are drawn in proportion to the frequencies to this power.
     subsample : float or None
         Threshold of Mikolov et al. (2013, eq. 5).
     seed : int
-        Of the random numbers.
+        Seed of the negative samples and the subsampling.
     """
 
     window: int | None = 2
@@ -53,21 +53,19 @@ class PairOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.window is not None:
-            self._set("window", whole("window", self.window, 1))
-        one_of("window_over", self.window_over, ("positions", "vocabulary"))
-        self._set("negatives", whole("negatives", self.negatives, 0))
-        self._set("negative_power", positive("negative_power", self.negative_power, or_zero=True))
-        if self.subsample is not None:
-            self._set("subsample", positive("subsample", self.subsample))
-        self._set("seed", whole_seed(self.seed))
-
-    def _set(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
+        checked = {
+            "window": None if self.window is None else whole("window", self.window, 1),
+            "window_over": one_of("window_over", self.window_over, ("positions", "vocabulary")),
+            "negatives": whole("negatives", self.negatives, 0),
+            "negative_power": positive("negative_power", self.negative_power, or_zero=True),
+            "subsample": None if self.subsample is None else positive("subsample", self.subsample),
+            "seed": whole_seed(self.seed),
+        }
+        vars(self).update(checked)  # frozen, so not by assignment
 
 
 class _Task(NamedTuple):
-    """What every worker needs to count a range of rows."""
+    """The inputs of every worker that counts a range of rows."""
 
     tokens: Int32
     bounds: Int64
@@ -82,15 +80,6 @@ class _Task(NamedTuple):
     samples: Int64  # of each row
 
 
-class _Rows(NamedTuple):
-    """The pairs of a range of rows."""
-
-    row_pairs: Int64
-    other: Int32
-    n_pos: Int32
-    n_neg: Int32
-
-
 def count_corpus(
     corpus: EncodedCorpus,
     vocabulary: Sequence[str],
@@ -101,12 +90,12 @@ def count_corpus(
     threads: int | None = None,
     show: bool = False,
 ) -> PairCounts:
-    """Count the pairs of documents that are encoded already.
+    """Count the pairs of encoded documents.
 
     Parameters
     ----------
     corpus : EncodedCorpus
-        The documents and how their pairs are counted; it becomes the ``source`` of the counts.
+        The documents and the options of counting; it becomes the ``source`` of the counts.
     vocabulary : sequence of str
         Names of the contexts.
     groups : sequence of str, optional
@@ -114,9 +103,9 @@ def count_corpus(
     recipe : Mapping, optional
         How the counts were made, kept with them.
     memory : int, optional
-        About how many bytes of memory may be used.
+        Approximate limit on memory, in bytes.
     threads : int, optional
-        By default one for each processor.
+        Number of threads; by default one per processor.
     show : bool, optional
         Show progress if standard error is a terminal.
     """
@@ -126,7 +115,7 @@ def count_corpus(
     task = _prepare(corpus, len(vocabulary), memory=limit, threads=workers)
     if not task.samples.any():
         raise InputError(
-            "there are no pairs: no document has two words of the vocabulary near each other; "
+            "there are no pairs: no document has two words of the vocabulary within one window; "
             "keep more words, or widen the window"
         )
     by_word, in_file = _by_word(task, memory=limit, threads=workers, show=show)
@@ -140,7 +129,7 @@ def count_corpus(
 
 
 def _prepare(corpus: EncodedCorpus, num_words: int, *, memory: int, threads: int) -> _Task:
-    """Thin the documents, number the rows and find out how many samples each row has."""
+    """Subsample the documents, number the rows and count the samples of each row."""
     options = PairOptions(**corpus.options)
     tokens, bounds = corpus.tokens, corpus.bounds
     close_up = options.window is not None and options.window_over == "vocabulary"
@@ -172,8 +161,8 @@ def _prepare(corpus: EncodedCorpus, num_words: int, *, memory: int, threads: int
 
 
 def _negative_weight(frequency: Int64, power: float) -> Float64:
-    """Return the weight of each context as a negative sample; that of the most common is 1."""
-    relative = frequency / max(1, frequency.max())  # first: the power of a count may be too large for a float
+    """Return the weight of each context as a negative sample; the most frequent context has weight 1."""
+    relative = frequency / max(1, frequency.max())  # divide first: the power of a count may overflow
     weight: Float64 = np.where(frequency > 0, relative**power, 0.0)
     return weight
 
@@ -181,7 +170,7 @@ def _negative_weight(frequency: Int64, power: float) -> Float64:
 def _thinned(
     corpus: EncodedCorpus, keep: Float64, key: rng.Key, close_up: bool, *, memory: int
 ) -> tuple[Int32, Int64]:
-    """Take tokens out of the documents (`kernels.thin`), some millions of tokens at a time."""
+    """Remove tokens from the documents (`kernels.thin`), a few million tokens at a time."""
     tokens = GrowingArray(np.int32, memory // 4)
     lengths: list[Int64] = []
     ends = np.searchsorted(corpus.bounds, np.arange(_THINNED_AT_ONCE, len(corpus.tokens), _THINNED_AT_ONCE))
@@ -191,7 +180,7 @@ def _thinned(
         )
         tokens.append(kept)
         lengths.append(kept_lengths)
-    return tokens.finish(), np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
+    return tokens.finish(), offsets(np.concatenate(lengths))
 
 
 def _keep_probability(frequency: Int64, threshold: float | None) -> Float64:
@@ -227,18 +216,18 @@ def _positives(
     for counted in in_order(part, pairwise(edges), threads=threads):
         total += counted
     if len(total) and total.max() >= 2**31:
-        raise InputError(f"a word has {total.max()} positive samples; at most {2**31 - 1} are held")
+        raise InputError(f"a word has {total.max()} positive samples; at most {2**31 - 1} are allowed")
     return total
 
 
 def _by_word(task: _Task, *, memory: int, threads: int, show: bool) -> tuple[Side, bool]:
-    """Count all rows; return the pairs held by word, and whether they are in temporary files."""
+    """Count all rows; return the pairs by word, and whether they are in temporary files."""
     chunks = _chunks(task, memory=memory // 4, threads=threads)
-    other, n_pos, n_neg = (GrowingArray(np.int32, memory // 24) for _ in range(3))
+    pairs = [GrowingArray(np.int32, memory // 24) for _ in range(3)]  # other, n_pos, n_neg
     row_pairs: list[Int64] = []
     idle = [_Scratch() for _ in range(threads)]
 
-    def count_rows(chunk: tuple[int, int]) -> _Rows:
+    def count_rows(chunk: tuple[int, int]) -> tuple[Int64, list[Int32]]:
         scratch = idle.pop()
         try:
             return _count_rows(task, *chunk, scratch)
@@ -247,24 +236,22 @@ def _by_word(task: _Task, *, memory: int, threads: int, show: bool) -> tuple[Sid
 
     with progress("counting", float(task.samples.sum()), enabled=show) as advance:
         counted = in_order(count_rows, chunks, threads=threads)
-        for (first, last), rows in zip(chunks, counted, strict=True):
-            row_pairs.append(rows.row_pairs)
-            other.append(rows.other)
-            n_pos.append(rows.n_pos)
-            n_neg.append(rows.n_neg)
-            advance(float(task.samples[first:last].sum()), f"{other.size:,} pairs")
+        for (first, last), (of_rows, parts) in zip(chunks, counted, strict=True):
+            row_pairs.append(of_rows)
+            for array, part in zip(pairs, parts, strict=True):
+                array.append(part)
+            advance(float(task.samples[first:last].sum()), f"{pairs[0].size:,} pairs")
     idle.clear()
-    indptr = np.concatenate([[0], np.cumsum(np.concatenate(row_pairs))]).astype(np.int64)
-    return Side(indptr, other.finish(), n_pos.finish(), n_neg.finish()), other.in_file
+    in_file = pairs[0].in_file
+    return Side(offsets(np.concatenate(row_pairs)), *(array.finish() for array in pairs)), in_file
 
 
 def _chunks(task: _Task, *, memory: int, threads: int) -> list[tuple[int, int]]:
-    """Return ranges of rows of about equal work, each small enough for one worker's memory."""
+    """Return ranges of rows of about equal work, each within one worker's share of the memory."""
     num_contexts = len(task.share)
     bucket = 4 * np.where(_is_table(task), 2 * num_contexts, task.samples)
     result = 12 * np.minimum(num_contexts, task.samples)
-    used = np.concatenate([[0], np.cumsum(bucket + result)])
-    done = np.concatenate([[0], np.cumsum(task.samples)])
+    used, done = offsets(bucket + result), offsets(task.samples)
     chunks: list[tuple[int, int]] = []
     first = 0
     while first < len(task.samples):
@@ -277,44 +264,43 @@ def _chunks(task: _Task, *, memory: int, threads: int) -> list[tuple[int, int]]:
 
 
 def _is_table(task: _Task) -> Bool:
-    """Whether each row's samples are counted in a table over contexts; else they are listed."""
+    """Whether each row's samples are counted in a table over contexts; otherwise they are listed."""
     return task.samples > _LONGEST_LIST * 2 * len(task.share)
 
 
 class _Scratch:
-    """Arrays that a worker uses for one range of rows after another: new memory is dear."""
+    """Arrays that a worker reuses for one range of rows after another: allocating is slow."""
 
     def __init__(self) -> None:
         self._arrays: dict[str, Int32] = {}
 
     def take(self, name: str, size: int) -> Int32:
-        """Return an array of this size with anything in it."""
+        """Return an uninitialised array of this size."""
         if name not in self._arrays or len(self._arrays[name]) < size:
             self._arrays[name] = np.empty(size, dtype=np.int32)
         return self._arrays[name][:size]
 
 
-def _count_rows(task: _Task, first: int, last: int, scratch: _Scratch) -> _Rows:
-    """Count the pairs of rows ``first`` to ``last``."""
+def _count_rows(task: _Task, first: int, last: int, scratch: _Scratch) -> tuple[Int64, list[Int32]]:
+    """Count the pairs of rows ``first`` to ``last``: pairs per row, then other, n_pos and n_neg of each pair."""
     num_contexts = len(task.share)
     samples = task.samples[first:last]
     dense = _is_table(task)[first:last]
-    sizes = np.where(dense, 2 * num_contexts, samples)
-    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    start = offsets(np.where(dense, 2 * num_contexts, samples))
     buffer = scratch.take("buffer", int(start[-1]))
     for bucket in np.flatnonzero(dense):
         buffer[start[bucket] : start[bucket + 1]] = 0
     kernels.fill_buckets(*task[:-1], first, dense, start[:-1].copy(), buffer)
     most = int(np.minimum(num_contexts, samples).sum())
-    other, n_pos, n_neg = (scratch.take(name, most) for name in ("other", "n_pos", "n_neg"))
+    other, n_pos, n_neg = (scratch.take(name, most) for name in Side._fields[1:])
     row_pairs = np.empty(last - first, dtype=np.int64)
     table = np.zeros(2 * num_contexts, dtype=np.int32)
     size = kernels.empty_buckets(start[:-1], samples, dense, buffer, table, other, n_pos, n_neg, row_pairs)
-    return _Rows(row_pairs, other[:size].copy(), n_pos[:size].copy(), n_neg[:size].copy())
+    return row_pairs, [array[:size].copy() for array in (other, n_pos, n_neg)]
 
 
 def _by_context(by_word: Side, num_contexts: int, *, in_file: bool) -> tuple[Side, Int64]:
-    """Return the pairs held by context, and the entry by word of each."""
+    """Return the pairs by context, and the entry by word of each."""
     size = len(by_word.other)
     indptr = np.zeros(num_contexts + 1, dtype=np.int64)
     kernels.add_occurrences(by_word.other, indptr[1:])

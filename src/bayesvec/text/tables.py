@@ -1,20 +1,22 @@
 """Rows of tables: JSON lines, CSV and Parquet."""
 
-import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import IO, Any
 
 from bayesvec._validate import group_name
+from bayesvec.counts.delimited import delimited_rows, no_column
 from bayesvec.errors import InputError
 from bayesvec.text.sources import ReadOptions, Source
 
 Row = tuple[str | None, str | None, int]  # text, group, and the row's number for messages
 
+_REMEDY = "name one of these by --text-column or --group-column (text_column=, group_column=)"
+
 
 def json_rows(source: Source, lines: Iterable[str], options: ReadOptions, _kind: str) -> Iterator[Row]:
-    """Yield the rows of a file of JSON lines; blank lines are passed over."""
+    """Yield the rows of a file of JSON lines; blank lines are skipped."""
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -22,10 +24,10 @@ def json_rows(source: Source, lines: Iterable[str], options: ReadOptions, _kind:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
             problem = str(error)
-            if isinstance(error, json.JSONDecodeError):  # whose own text counts lines from this one
+            if isinstance(error, json.JSONDecodeError):  # its own message numbers lines from this one
                 problem = f"{error.msg} at column {error.colno}"
             raise InputError(
-                f"{source.name}, line {number} is not JSON ({problem}); mend it or take it out",
+                f"{source.name}, line {number} is not JSON ({problem}); fix or remove the line",
                 file=source.name,
                 line=number,
             ) from None
@@ -35,9 +37,9 @@ def json_rows(source: Source, lines: Iterable[str], options: ReadOptions, _kind:
                 file=source.name,
                 line=number,
             )
-        for column in filter(None, (options.text_column, options.group_column)):
+        for column in _columns(options):
             if column not in row:
-                raise _no_column(source, column, list(row), line=number)
+                raise no_column(column, list(row), source.name, remedy=_REMEDY, line=number)
         text = row[options.text_column]
         if not isinstance(text, str | None):
             raise _not_text(source, options.text_column, type(text).__name__, line=number)
@@ -45,51 +47,15 @@ def json_rows(source: Source, lines: Iterable[str], options: ReadOptions, _kind:
 
 
 def csv_rows(source: Source, lines: Iterable[str], options: ReadOptions, kind: str) -> Iterator[Row]:
-    """Yield the rows of a CSV file with a header, between commas or (``kind`` tsv) tabs.
-
-    In a TSV file quotes are letters like any other, unless the header begins with one.
-    """
+    """Yield the rows of a CSV file, or of a TSV file if ``kind`` is tsv; an empty file has none."""
     rest = iter(lines)
-    first = next(rest, "")
-    quoted = kind == "csv" or first.startswith('"')
-    reader = csv.reader(
-        chain([first], rest),
-        delimiter="\t" if kind == "tsv" else ",",
-        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-        strict=True,
-    )
-    limit = csv.field_size_limit(2**31 - 1)  # a document may be long
-    try:
-        header = next(reader, [])
-        for column in filter(None, (options.text_column, options.group_column)):
-            if header and column not in header:
-                raise _no_column(source, column, header)
-            if header.count(column) > 1:
-                raise InputError(
-                    f"{source.name} has two columns {column!r}; rename one of them",
-                    file=source.name,
-                    line=1,
-                )
-        for number, values in enumerate(reader, start=1):
-            if not values:
-                continue
-            if len(values) != len(header):
-                raise InputError(
-                    f"{source.name}, line {reader.line_num} has {len(values)} fields; "
-                    f"the header has {len(header)}; mend the line",
-                    file=source.name,
-                    line=reader.line_num,
-                )
-            row = dict(zip(header, values, strict=True))
-            yield row[str(options.text_column)], _group(source, row, options, number), number
-    except csv.Error as error:
-        raise InputError(
-            f"{source.name}, line {reader.line_num} cannot be read as {kind.upper()} ({error}); mend the line",
-            file=source.name,
-            line=reader.line_num,
-        ) from None
-    finally:
-        csv.field_size_limit(limit)
+    if (first := next(rest, None)) is None:
+        return
+    columns, tabs = _columns(options), kind == "tsv"
+    rows = delimited_rows(chain([first], rest), source.name, columns, tabs=tabs, remedy=_REMEDY)
+    for number, (_, values) in enumerate(rows, start=1):
+        row = dict(zip(columns, values, strict=True))
+        yield row[str(options.text_column)], _group(source, row, options, number), number
 
 
 def parquet_rows(source: Source, stream: IO[bytes], options: ReadOptions) -> Iterator[Row]:
@@ -101,10 +67,10 @@ def parquet_rows(source: Source, stream: IO[bytes], options: ReadOptions) -> Ite
         stream = pyarrow.BufferReader(stream.read())  # Parquet is read from its end
     try:
         file = pyarrow.parquet.ParquetFile(stream)
-        columns = [column for column in (options.text_column, options.group_column) if column]
+        columns = _columns(options)
         for column in columns:
             if column not in file.schema_arrow.names:
-                raise _no_column(source, column, file.schema_arrow.names)
+                raise no_column(column, file.schema_arrow.names, source.name, remedy=_REMEDY)
         kind = file.schema_arrow.field(options.text_column).type
         kind = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
         if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)):
@@ -134,15 +100,8 @@ def _group(source: Source, row: dict[str, Any], options: ReadOptions, number: in
     return name
 
 
-def _no_column(source: Source, column: str, existing: Sequence[str], line: int | None = None) -> InputError:
-    where = source.name if line is None else f"{source.name}, line {line}"
-    names = ", ".join(map(str, existing))
-    return InputError(
-        f"{where} has no column {column!r}; it has {names or 'none'}: name one of these "
-        "by --text-column or --group-column (text_column=, group_column=)",
-        file=source.name,
-        line=line,
-    )
+def _columns(options: ReadOptions) -> list[str]:
+    return [column for column in (options.text_column, options.group_column) if column is not None]
 
 
 def _not_text(source: Source, column: str | None, kind: str, line: int | None = None) -> InputError:
