@@ -1,4 +1,4 @@
-"""Experiments: cells are written whole, found again, never computed twice; tables come from records alone."""
+"""Experiments: cells are written atomically, found again, never computed twice; tables need only records."""
 
 import json
 import os
@@ -6,10 +6,10 @@ import re
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,24 +17,11 @@ import pytest
 from bayesvec import _atomic as files
 from bayesvec.errors import OptionError, RunError
 from bayesvec.paper import NAMES, find_experiment
-from bayesvec.paper.cells import (
-    FORMAT,
-    Cell,
-    Result,
-    Results,
-    choose,
-    find_key,
-    pack,
-    read_record,
-    read_results,
-    record_path,
-    tidy,
-    unpack,
-)
+from bayesvec.paper.experiment import FORMAT, Cell, Experiment, Result, Results, pack, tidy, unpack
 from bayesvec.paper.markdown import NOT_RUN, grid, size
 from bayesvec.paper.page import page_text, section, write_page
-from bayesvec.paper.runner import run_cells
-from bayesvec.paper.workspace import Bench, run_cell
+from bayesvec.paper.runner import run_cell, run_cells
+from bayesvec.paper.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 def fake_experiment(seen, *, version=1, fail_at=None):
     """An experiment of three cells that remembers which were computed."""
 
-    def run(settings, bench):
+    def run(settings, workspace):
         seen.append(settings["n"])
         if settings["n"] == fail_at:
             raise KeyboardInterrupt
@@ -63,17 +50,7 @@ def fake_experiment(seen, *, version=1, fail_at=None):
             ],
         )
 
-    return SimpleNamespace(
-        NAME="fake",
-        SHOWS="Table 0",
-        POOL="fake",
-        VERSION=version,
-        NOTE="A note.",
-        cells=cells,
-        run=run,
-        table=table,
-        figures=lambda results: {},
-    )
+    return Experiment("fake", "Table 0", "A note.", cells, run, table, version=version)
 
 
 def test_cells_run_in_order_of_rank_then_cost(tmp_path):
@@ -96,22 +73,22 @@ def test_other_settings_or_another_version_are_other_cells(tmp_path):
     seen = []
     run_cells(fake_experiment(seen), tmp_path, quick=False, threads=1)
     newer = fake_experiment(seen, version=2)
-    assert read_results(tmp_path, newer, quick=False).done == 0
+    assert newer.results(tmp_path, quick=False).done == 0
     assert run_cells(newer, tmp_path, quick=False, threads=1) == 3
     one, other = (Cell("same", {"n": n, "seed": 0}, 1.0) for n in (1, 2))
-    assert find_key(newer, one) != find_key(newer, other)
-    assert find_key(newer, one) == find_key(newer, Cell("renamed", {"seed": 0, "n": 1}, 9.0, 5))
+    assert newer.key(one) != newer.key(other)
+    assert newer.key(one) == newer.key(Cell("renamed", {"seed": 0, "n": 1}, 9.0, 5))
 
 
 def test_a_cell_that_is_called_otherwise_is_the_same_cell(tmp_path):
     experiment = find_experiment("donuts")
     cell = experiment.cells(quick=True)[0]
-    path = record_path(tmp_path, experiment, cell)
+    path = experiment.path(tmp_path, cell)
     path.parent.mkdir()
     files.write_json(path, {"format": FORMAT, "values": {"x": 1}})
     renamed = replace(cell, label="another name")
-    assert record_path(tmp_path, experiment, renamed) != path
-    assert read_record(tmp_path, experiment, renamed)["values"] == {"x": 1}
+    assert experiment.path(tmp_path, renamed) != path
+    assert experiment.read(tmp_path, renamed)["values"] == {"x": 1}
 
 
 def test_stopped_in_the_middle_it_goes_on(tmp_path):
@@ -130,22 +107,22 @@ def test_only_chooses_by_words_of_the_label(tmp_path):
     experiment = fake_experiment(seen)
     run_cells(experiment, tmp_path, quick=False, only=["n=1", "square n=3"], threads=1)
     assert sorted(seen) == [1, 3]
-    assert [cell.label for cell in choose(experiment, False, ["n=*"])] == [
+    assert [cell.label for cell in experiment.choose(False, ["n=*"])] == [
         "n=3 square",
         "n=2 square",
         "n=1 square",
     ]
     with pytest.raises(
-        OptionError, match="no cell of fake has 'n=4'; its 3 cells are called like 'n=1 square'"
+        OptionError, match="no cell of fake matches 'n=4'; it has 3 cells, such as 'n=1 square'"
     ):
-        choose(experiment, False, ["n=4"])
+        experiment.choose(False, ["n=4"])
 
 
 def test_a_record_says_all_that_is_needed(tmp_path):
     experiment = fake_experiment([])
     cell = experiment.cells(False)[2]
     run_cell(experiment, cell, tmp_path, quick=False, threads=2)
-    record = read_record(tmp_path, experiment, cell)
+    record = experiment.read(tmp_path, cell)
     assert record["settings"] == {"n": 3, "seed": 0}
     assert record["seed"] == 0
     assert record["values"] == {"square": 9.0, "nothing": None}
@@ -153,18 +130,18 @@ def test_a_record_says_all_that_is_needed(tmp_path):
     assert record["threads"] == 2
     assert record["versions"].keys() >= {"python", "numpy", "bayesvec"}
     assert record["machine"].keys() >= {"processor", "cores"}
-    assert re.fullmatch(r"n=3-square\.[0-9a-f]{12}\.json", record_path(tmp_path, experiment, cell).name)
+    assert re.fullmatch(r"n=3-square\.[0-9a-f]{12}\.json", experiment.path(tmp_path, cell).name)
 
 
 def test_a_record_tells_that_its_cell_went_on_after_a_stop(tmp_path):
     experiment = fake_experiment([])
     cell = experiment.cells(False)[2]
-    path = record_path(tmp_path, experiment, cell)
+    path = experiment.path(tmp_path, cell)
     for left_behind in (False, True):
         if left_behind:
-            (path.parent / "work" / find_key(experiment, cell)).mkdir(parents=True)
+            (path.parent / "work" / experiment.key(cell)).mkdir(parents=True)
         run_cell(experiment, cell, tmp_path, quick=False, threads=1)
-        record = read_record(tmp_path, experiment, cell)
+        record = experiment.read(tmp_path, cell)
         assert record["continued"] is left_behind
         text = page_text([experiment], tmp_path, quick=False, figures="figures")
         assert ("more than 1 minute in all" in text) is left_behind
@@ -173,10 +150,10 @@ def test_a_record_tells_that_its_cell_went_on_after_a_stop(tmp_path):
 def test_a_damaged_record_is_named_and_not_used(tmp_path):
     experiment = fake_experiment([])
     run_cells(experiment, tmp_path, quick=False, threads=1)
-    path = record_path(tmp_path, experiment, experiment.cells(False)[0])
+    path = experiment.path(tmp_path, experiment.cells(False)[0])
     path.write_text(path.read_text().replace("1.0", "2.0"))
     with pytest.raises(RunError, match=re.escape(str(path))):
-        read_results(tmp_path, experiment, quick=False)
+        experiment.results(tmp_path, quick=False)
 
 
 def test_two_processes_do_not_share_a_folder(tmp_path):
@@ -192,16 +169,15 @@ def test_two_processes_do_not_share_a_folder(tmp_path):
 def test_what_a_cell_kept_is_removed_when_it_is_done(tmp_path):
     kept = []
 
-    def run(settings, bench):
-        bench.work.mkdir(parents=True, exist_ok=True)
-        (bench.work / "half").write_text("done")
-        kept.append(bench.work)
+    def run(settings, workspace):
+        workspace.folder.mkdir(parents=True, exist_ok=True)
+        (workspace.folder / "half").write_text("done")
+        kept.append(workspace.folder)
         if len(kept) == 1:
             raise KeyboardInterrupt
-        return {"found": (bench.work / "half").read_text()}
+        return {"found": (workspace.folder / "half").read_text()}
 
-    experiment = fake_experiment([])
-    experiment.run = run
+    experiment = replace(fake_experiment([]), run=run)
     with pytest.raises(KeyboardInterrupt):
         run_cells(experiment, tmp_path, quick=False, only=["n=1"], threads=1)
     assert (kept[0] / "half").exists()
@@ -210,9 +186,9 @@ def test_what_a_cell_kept_is_removed_when_it_is_done(tmp_path):
     assert not kept[0].exists()
 
 
-def test_over_keeps_the_order_and_stops_all_threads(tmp_path):
-    bench = Bench(2, tmp_path)
-    assert bench.over(range(7), lambda n: n * n) == [n * n for n in range(7)]
+def test_map_keeps_the_order_and_stops_all_threads(tmp_path):
+    workspace = Workspace(2, tmp_path)
+    assert workspace.map(lambda n: n * n, range(7)) == [n * n for n in range(7)]
 
     finished = []
 
@@ -220,12 +196,12 @@ def test_over_keeps_the_order_and_stops_all_threads(tmp_path):
         if number == 0:
             raise OptionError("broken")
         for _ in range(1000):
-            bench.check()
+            workspace.check()
             time.sleep(0.01)
         finished.append(number)
 
     with pytest.raises(OptionError, match="broken"):
-        bench.over(range(4), work)
+        workspace.map(work, range(4))
     assert finished == []
 
 
@@ -264,7 +240,7 @@ def test_an_unknown_name_is_one_line_and_status_2(place, bayesvec):
     status, out, err = bayesvec("reproduce", "tables", "--quick")
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
-    assert "'tables' is no experiment; there are donuts, convergence, " in err
+    assert "unknown experiment 'tables'; choose from donuts, convergence, " in err
     assert not list(place.iterdir())
 
 
@@ -272,7 +248,7 @@ def test_an_unknown_cell_is_one_line_and_status_2(place, bayesvec):
     status, out, err = bayesvec("reproduce", "coverage", "--quick", "--only", "K=99")
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
-    assert "no cell of coverage has 'K=99'" in err
+    assert "no cell of coverage matches 'K=99'" in err
     assert not list(place.iterdir())
 
 
@@ -305,7 +281,7 @@ def test_a_cell_by_the_command_line_and_again(place, bayesvec):
     assert err == ""
 
 
-def test_without_its_data_an_experiment_is_left_out(place, bayesvec, monkeypatch):
+def test_without_its_data_an_experiment_is_skipped(place, bayesvec, monkeypatch):
     monkeypatch.delenv("BAYESVEC_DATA", raising=False)
     status, _, err = bayesvec("reproduce", "congress-holdout", "--quick")
     assert status == 2
@@ -313,24 +289,24 @@ def test_without_its_data_an_experiment_is_left_out(place, bayesvec, monkeypatch
     assert "there is no one file of Congress speeches" in err
     status, out, err = bayesvec("reproduce", "congress-holdout", "anchors", "--quick")
     assert (status, out) == (2, "")
-    assert "anchors was left out: there is no one file of Congress speeches" in err
-    assert err.splitlines()[-1] == "bayesvec: the data of congress-holdout, anchors is not here, see above"
+    assert "anchors was skipped: there is no one file of Congress speeches" in err
+    assert err.splitlines()[-1] == "bayesvec: no data for congress-holdout, anchors, see above"
     status, out, err = bayesvec("reproduce", "all", "--quick", "--only", "K=10 N=100k gibbs*", "--json")
     assert status == 0
-    assert "congress-cosines was left out: there is no one file of Congress speeches" in err
+    assert "congress-cosines was skipped: there is no one file of Congress speeches" in err
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "no experiment is named; there are donuts, convergence, "),
+        ((), "name an experiment: donuts, convergence, "),
         (("donuts", "--out", "text"), "text is a file; --out must be a folder"),
         (("donuts", "--out", "text", "--list"), "text is a file; --out must be a folder"),
-        (("donuts", "--page", "text"), "text exists and is not such a page; it is not replaced"),
+        (("donuts", "--page", "text"), "text exists and is not such a page, so it is not replaced"),
         (("donuts", "--page", "text/page.md"), "text is a file; choose another name"),
-        (("donuts", "--page", "."), "is a folder; name the page to write"),
-        (("donuts", "--page", "page.md", "--list"), "--list does not go with --page"),
-        (("donuts", "--page", "page.md", "--only", "K=2"), "--only does not go with --page"),
+        (("donuts", "--page", "."), "is a folder; name a file for the page"),
+        (("donuts", "--page", "page.md", "--list"), "--list cannot be combined with --page"),
+        (("donuts", "--page", "page.md", "--only", "K=2"), "--only cannot be combined with --page"),
         (("donuts", "--only", " "), "--only is empty"),
     ],
 )
@@ -354,7 +330,7 @@ def test_a_page_of_the_quick_size_says_so(place, bayesvec):
     assert "## donuts, the quick size" in text
 
 
-def test_list_alone_tells_what_there_is(place, bayesvec):
+def test_list_alone_shows_the_experiments(place, bayesvec):
     status, out, _ = bayesvec("reproduce", "--list")
     assert status == 0
     assert [line.split(":")[0] for line in out.splitlines()] == list(NAMES)
@@ -410,7 +386,7 @@ def test_no_table_claims_what_was_not_run(tmp_path):
     for name in NAMES:
         experiment = find_experiment(name)
         for quick in (True, False):
-            results = read_results(tmp_path, experiment, quick=quick)
+            results = experiment.results(tmp_path, quick=quick)
             assert results.done == 0
             text = section(experiment, results, [], quick=quick)
             assert (f"bayesvec reproduce {name} --quick`" in text) is quick
@@ -420,17 +396,17 @@ def test_no_table_claims_what_was_not_run(tmp_path):
 
 def test_a_changed_default_of_a_sampler_makes_other_cells(monkeypatch):
     """Or a record would be taken for one of another sampler."""
-    from bayesvec.paper import variants as ways
+    from bayesvec.paper import variants
 
     experiment = find_experiment("coverage")
-    before = {cell.label: find_key(experiment, cell) for cell in experiment.cells(quick=True)}
-    whole = ways.method_options
+    before = {cell.label: experiment.key(cell) for cell in experiment.cells(quick=True)}
+    whole = variants.method_options
     monkeypatch.setattr(
-        ways,
+        variants,
         "method_options",
         lambda module, name, given: whole(module, name, given) | {"new": name == "gibbs"},
     )
-    after = {cell.label: find_key(experiment, cell) for cell in experiment.cells(quick=True)}
+    after = {cell.label: experiment.key(cell) for cell in experiment.cells(quick=True)}
     assert all(key != after[label] for label, key in before.items() if "gibbs" in label)
     assert experiment.cells(quick=True)[0].settings["options"]["overrelax"] == 0.7
 
@@ -438,12 +414,13 @@ def test_a_changed_default_of_a_sampler_makes_other_cells(monkeypatch):
 def test_every_experiment_is_ready_for_both_sizes():
     for name in NAMES:
         experiment = find_experiment(name)
-        assert name == experiment.NAME
+        assert name == experiment.name
+        assert len(textwrap.wrap(" ".join(experiment.note.split()), 110)) <= 6, name
         for quick in (True, False):
             cells = experiment.cells(quick)
             assert cells
             assert len({cell.label for cell in cells}) == len(cells), name
-            assert len({find_key(experiment, cell) for cell in cells}) == len(cells), name
+            assert len({experiment.key(cell) for cell in cells}) == len(cells), name
             assert all(cell.cost > 0 and "seed" in cell.settings for cell in cells)
             assert json.loads(json.dumps([dict(cell.settings) for cell in cells])) == [
                 dict(cell.settings) for cell in cells
@@ -462,10 +439,10 @@ def test_coverage_table_has_ours_and_the_papers():
         *("89.7", "89.6", "89.7", "89.5", "89.6", "89.9", "89.6", "90.1", "89.7"),
     ]
     assert next(line for line in lines if line.startswith("| NUTS ")).count(NOT_RUN) == 9
-    assert "54 of 54 cells run, from 90.0 to 90.0, their mean 90.00" in text
+    assert "54 of 54 cells run, 90.0 to 90.0, mean 90.00" in text
 
 
-def test_worlds_that_a_way_does_not_exist_for_are_told():
+def test_worlds_where_a_variant_is_impossible_are_listed():
     experiment = find_experiment("coverage")
 
     def values(settings):
@@ -477,7 +454,7 @@ def test_worlds_that_a_way_does_not_exist_for_are_told():
 
     text = section(experiment, made_up(experiment, values), [], quick=False)
     assert "80.0 (1 worlds)" in text
-    assert "- Not possible in K=5 V=100 N=10k paper, K=5 V=100 N=100k paper" in text
+    assert "- Impossible in K=5 V=100 N=10k paper, K=5 V=100 N=100k paper" in text
     assert "paper: the MAP spans nothing." in text
 
 
@@ -486,10 +463,15 @@ def test_convergence_table_finds_the_slope():
     text = experiment.table(made_up(experiment, simulated_values))
     gibbs = next(line for line in text.splitlines() if line.startswith("| Gibbs, mean probabilities"))
     assert [text.strip() for text in gibbs.split("|")[-3:-1]] == ["-0.500", "-0.500"]
-    assert "mean probabilities of Gibbs: RMSE_co is 0.909 to 0.909 of the MAP's over 9 sizes; never" in text
-    assert "mean vectors of Gibbs: RMSE_co is 1.000 to 1.000 of the MAP's over 9 sizes; never" in text
     assert (
-        "MFVI at N = 1M: RMSE_co is 1.00 of that of Gibbs if it is stopped as Stan does, 1.00 at its" in text
+        "mean probabilities of Gibbs over MAP: the ratio of RMSE_co is 0.909 to 0.909 over 9 sizes; never"
+        in text
+    )
+    assert (
+        "mean vectors of Gibbs over MAP: the ratio of RMSE_co is 1.000 to 1.000 over 9 sizes; never" in text
+    )
+    assert (
+        "MFVI over Gibbs at N = 1M: the ratio of RMSE_co is 1.00 with Stan's stopping rule, 1.00 at" in text
     )
 
 
@@ -498,18 +480,18 @@ def test_no_slope_is_claimed_of_some_of_the_sizes():
     text = experiment.table(
         made_up(experiment, simulated_values, skip=lambda cell: cell.settings["pairs"] == 500_000)
     )
-    ways = [line for line in text.splitlines() if line.startswith(("| Gibbs", "| NUTS", "| MAP", "| MFVI"))]
-    assert len(ways) == 18
-    for line in ways:
+    rows = [line for line in text.splitlines() if line.startswith(("| Gibbs", "| NUTS", "| MAP", "| MFVI"))]
+    assert len(rows) == 18
+    for line in rows:
         assert [each.strip() for each in line.split("|")[-3:-1]] == [NOT_RUN, NOT_RUN]
     paper = next(line for line in text.splitlines() if line.startswith("| Algorithm 1"))
     assert [each.strip() for each in paper.split("|")[-3:-1]] == ["", ""]
 
 
-def test_scaling_table_tells_what_doubling_the_vocabulary_does():
+def test_scaling_table_has_the_effect_of_doubling_the_vocabulary():
     experiment = find_experiment("scaling")
     text = experiment.table(made_up(experiment, simulated_values))
-    assert "2.00 (K=5), 2.00 (K=10), 2.00 (K=20); the paper: about 2" in text
+    assert "2.00 (K=5), 2.00 (K=10), 2.00 (K=20); in the paper about 2" in text
 
 
 def test_the_page_has_all_and_is_the_same_each_time(tmp_path):
@@ -518,15 +500,15 @@ def test_the_page_has_all_and_is_the_same_each_time(tmp_path):
     (written,) = write_page(experiments, tmp_path, tmp_path / "docs/paper.md", quick=False)
     text = written.read_text()
     assert "1 of 3 cells run" in text
-    assert text.count(NOT_RUN) == 3  # two cells and the key
+    assert text.count(NOT_RUN) == 3  # two cells and the glossary
     assert text == page_text(experiments, tmp_path, quick=False, figures="figures")
 
 
 def described(mean, seed, size=250):
-    """What a record keeps of a cosine, of two chains."""
-    from bayesvec.paper.cosines import described
+    """The record of a cosine, from two chains."""
+    from bayesvec.paper.cosines import describe
 
-    return described(np.random.default_rng(seed).normal(mean, 0.05, size=(2, size)))
+    return describe(np.random.default_rng(seed).normal(mean, 0.05, size=(2, size)))
 
 
 def ess_values(settings):
@@ -534,7 +516,7 @@ def ess_values(settings):
         return {"impossible": "the MAP is zero"}
     found = {"median": 700.0, "worst": 70.0, "tail_median": 600.0, "tail_worst": 60.0}
     found |= {"median_per_second": 900.0, "worst_per_second": 90.0}
-    if settings["method"] == "nuts":  # too fast for its clock
+    if settings["method"] == "nuts":  # too fast to be timed
         found |= {"median_per_second": None, "worst_per_second": None}
     return {"seconds": 1.0} | dict.fromkeys(("probability", "cosine", "parameter"), found)
 
@@ -589,7 +571,7 @@ def test_cosines_table_has_the_truth():
     assert re.search(r"\| truth +\| +0\.310 \| +\| +-0\.210 \|", text)
 
 
-def test_donuts_table_tells_a_ring_from_a_cloud():
+def test_donuts_table_distinguishes_a_ring_from_a_cloud():
     experiment = find_experiment("donuts")
     text = experiment.table(
         made_up(
@@ -598,7 +580,7 @@ def test_donuts_table_tells_a_ring_from_a_cloud():
         )
     )
     assert re.search(r"\| K=2: Gibbs, as drawn +\| +0\.02 \|", text)
-    assert re.search(r"\| K=5: Gibbs, turned +\| +0\.98 \|", text)
+    assert re.search(r"\| K=5: Gibbs, aligned +\| +0\.98 \|", text)
 
 
 def holdout_values(settings):
@@ -622,15 +604,12 @@ def test_holdout_tables(name, line):
     results = made_up(experiment, holdout_values, skip=lambda cell: cell.settings["method"] == "paper")
     text = experiment.table(results)
     assert line in re.sub(" +", " ", text)
-    assert "the posterior mean of Gibbs is ahead of the MAP at 4, its predictive ahead of both at 4" in text
+    assert "the posterior mean of Gibbs beats the MAP at 4 and its predictive beats both at 4" in text
     assert "largest R-hat of 200 cosines is 1.02" in text
     behind = {"posterior_mean": -0.65, "predictive": -0.63}
     worse = made_up(experiment, lambda s: {"map": -0.62} if s["method"] == "map" else behind)
-    assert "is ahead of the MAP at 0, its predictive ahead of both at 0" in experiment.table(worse)
-    assert (
-        "Ahead of all that have been run, from the first column to the last: MAP; MAP; "
-        in experiment.table(worse)
-    )
+    assert "beats the MAP at 0 and its predictive beats both at 0" in experiment.table(worse)
+    assert "Best of all that have been run, by column: MAP; MAP; " in experiment.table(worse)
     unsure = made_up(experiment, lambda s: holdout_values(s) | {"converged": s["method"] != "map"})
     assert re.search(r"\| MAP +(\| +-0\.7000\* ){4}", experiment.table(unsure))
     assert "-0.6500*" not in experiment.table(unsure)
@@ -691,13 +670,13 @@ def sliced_values(settings):
         "probability_above": 0.999,
     }
     found |= {"mean": rising.tolist(), "low": (rising - 0.1).tolist(), "high": (rising + 0.1).tolist()}
-    from bayesvec.paper.congress_slices import ASKED
+    from bayesvec.paper.congress_slices import asked_of
 
     return {
         "rows": 1000,
         "distinct_pairs": 2000,
         "samples": 3000,
-        "cosines": {", ".join(pair): found for pair in ASKED[settings["slices"]]},
+        "cosines": {", ".join(pair): found for pair in asked_of(settings["slices"])},
         "changes": {"direction": changed(0.97, 1), "distance": changed(0.4, 0)},
         "learned": {
             "rho_drift_precision": {"mean": 30.0, "low": 28.0, "high": 32.0, "rhat": 1.01, "ess": 99.0}
@@ -711,15 +690,15 @@ def test_congress_slices_table_has_cosines_and_words():
     line = "| 0.10 (0.00 to 0.20) | 0.60 (0.50 to 0.70) | +0.50 (+0.40 to +0.60) | 0.999 | 1.012 | 345 |"
     assert f"| climate, crisis {line}" in text
     assert "Learned: rho drift precision 30.0 (28.0 to 32.0, R-hat 1.01, ESS 99)." in text
-    assert "differ most between D and R along the mean" in text
-    assert "climate (0.97). Claims at a probability of 0.95, of stopwords too: 1, of which 0.0 are" in text
+    assert "differ most between D and R along the mean difference" in text
+    assert "climate (0.97). Claims at a probability of 0.95, including stopwords: 1, of which 0.0 are" in text
     assert "By the whole distance between D and R" in text
-    assert "climate (0.40). Claims at a probability of 0.95, of stopwords too: 0" in text
+    assert "climate (0.40). Claims at a probability of 0.95, including stopwords: 0" in text
     only_party = made_up(experiment, sliced_values, skip=lambda cell: cell.settings["slices"] == "year")
     assert experiment.figures(only_party) == {}
 
 
-def test_slices_holdout_table_tells_who_is_ahead():
+def test_slices_holdout_table_names_the_best_variant():
     experiment = find_experiment("slices-holdout")
 
     def values(settings):
@@ -728,15 +707,14 @@ def test_slices_holdout_table_tells_who_is_ahead():
 
     skipped = made_up(experiment, values, skip=lambda cell: "500k" in cell.label and "separate" in cell.label)
     text = experiment.table(skipped)
-    assert "By year, ahead in the predictive: dynamic at 100k words, dynamic at 2M words." in text
-    assert "By party, ahead in the predictive: grouped at 100k words, grouped at 2M words." in text
+    assert "By year, best predictive score: dynamic at 100k words, dynamic at 2M words." in text
+    assert "By party, best predictive score: grouped at 100k words, grouped at 2M words." in text
     assert "| separate: predictive | -0.8000 | … | -0.8000 |" in re.sub(" +", " ", text)
 
 
-def test_slices_holdout_fits_each_way_to_the_same_samples(tmp_path, monkeypatch):
-    """All ways are trained on, and scored by, the same samples; one slice is as good as no slices."""
+def test_slices_holdout_fits_all_variants_to_the_same_samples(tmp_path, monkeypatch):
+    """All variants are trained on, and scored by, the same samples; one slice is as good as no slices."""
     from bayesvec.paper import data, slices_holdout
-    from bayesvec.paper.workspace import Bench
     from bayesvec.text.count import count
 
     text = ["a b c d a b", "c d d a b c", "b a d c b a", "d a c b a d"] * 25
@@ -745,23 +723,23 @@ def test_slices_holdout_fits_each_way_to_the_same_samples(tmp_path, monkeypatch)
     def found(settings, years):
         counts = count(documents=text, groups=years, vocab=4, window=2, seed=1, progress=False)
         monkeypatch.setattr(data, "congress", lambda *args, **options: counts)
-        bench = Bench(1, tmp_path / f"{settings['method']}{len(set(years))}")
-        return slices_holdout.run(settings, bench)
+        workspace = Workspace(1, tmp_path / f"{settings['method']}{len(set(years))}")
+        return slices_holdout.run(settings, workspace)
 
     cells = slices_holdout.cells(quick=True)
     settings = dict(cells[0].settings) | {"slices": "year", "dim": 2, "draws": 10, "warmup": 10}
-    values = {way: found(settings | {"method": way}, years) for way in slices_holdout.SLICES["year"]}
+    values = {name: found(settings | {"method": name}, years) for name in slices_holdout.VARIANTS["year"]}
     assert len({(each["trained"], each["held_out"]) for each in values.values()}) == 1
     assert values["pooled"]["rows"] == 4
     assert values["dynamic"]["rows"] == 16
     assert all(-2.0 < each["predictive"] < 0.0 for each in values.values())
     assert values["separate"]["rows"] == 12  # nothing of 2004 is held out
     assert values["separate"]["predictive"] != values["pooled"]["predictive"]
-    same = {way: found(settings | {"method": way}, ["2001"] * 100) for way in ("pooled", "separate")}
+    same = {name: found(settings | {"method": name}, ["2001"] * 100) for name in ("pooled", "separate")}
     assert same["pooled"] == same["separate"]
 
 
-def test_every_picture_is_drawn_from_made_up_records(tmp_path):
+def test_every_figure_is_drawn_from_made_up_records(tmp_path):
     from bayesvec.paper.page import write_figures
 
     cosine = {"cosines": [described(0.3, 1), described(0.5, 2)], "truth": [0.3, 0.5]}
@@ -806,11 +784,11 @@ def test_the_quick_size_of_all_ends_without_error(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     print(done.stderr)
-    left_out = re.findall(r"^(\S+) was left out: ", done.stderr, flags=re.M)
+    skipped = re.findall(r"^(\S+) was skipped: ", done.stderr, flags=re.M)
     answers = {answer["experiment"]: answer for answer in json.loads(done.stdout)}
     assert list(answers) == list(NAMES)
     for name, answer in answers.items():
-        assert answer["done"] == answer["cells"] or name in left_out
+        assert answer["done"] == answer["cells"] or name in skipped
     for record in answers["coverage"]["records"]:
         if record["settings"]["method"] == "gibbs":
             assert abs(np.mean(record["values"]["coverage_probability"]) - 0.9) < 0.03

@@ -2,8 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +12,13 @@ from bayesvec.cli.app import STOPPED, app
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
-    from bayesvec.paper.cells import Experiment
-    from bayesvec.paper.runner import Told
+    from bayesvec.paper.experiment import Cell, Experiment
 
 
 @app.command()
 def reproduce(
     names: list[str] = typer.Argument(
-        None, metavar="[NAME...]", help="Experiments, or all; --list without any tells what there is."
+        None, metavar="[NAME...]", help="Experiments, or all; --list alone shows their names."
     ),
     quick: bool = typer.Option(False, "--quick", help="A small size, under two minutes each."),
     out: Path | None = typer.Option(
@@ -32,181 +30,171 @@ def reproduce(
         metavar="TEXT",
         help="Cells with these words in their names, such as 'K=5 N=1*'; repeatable.",
     ),
-    show: bool = typer.Option(
-        False, "--list", help="List the cells, what they cost, which are done; run none."
-    ),
+    show: bool = typer.Option(False, "--list", help="List the cells with their cost and state; run none."),
     page: Path | None = typer.Option(
-        None, metavar="FILE", help="Write a page of all tables and pictures from the records; run none."
+        None, metavar="FILE", help="Write a page of all tables and figures from the records; run none."
     ),
-    threads: int | None = typer.Option(None, help="Threads (default: one a processor)."),
+    threads: int | None = typer.Option(None, help="Threads (default: one per processor)."),
     as_json: bool = typer.Option(False, "--json", help="Print records as JSON."),
     quiet: bool = typer.Option(False, "--quiet", help="Show no progress."),
 ) -> None:
-    """Reproduce tables and figures of the paper, cell by cell; the same command goes on where it stopped.
+    """Reproduce tables and figures of the paper, cell by cell; the same command resumes after a stop.
 
-    MovieLens and the speeches of Congress are looked for in the folder that the variable BAYESVEC_DATA names.
+    MovieLens and the speeches in Congress are read from the folder named by the variable BAYESVEC_DATA.
     """
-    from bayesvec.paper import NAMES, find_experiment
-
-    if not names and not show:
-        raise OptionError(f"no experiment is named; there are {', '.join(NAMES)}; or say all")
-    for option, given in (("--list", show), ("--only", bool(only))):
-        if page is not None and given:
-            raise OptionError(f"{option} does not go with --page, which shows all cells and runs none")
-    if any(not pattern.split() for pattern in only):
-        raise OptionError("--only is empty; give words of the cells' names, such as 'K=5 gibbs'")
-    wanted = NAMES if not names or "all" in names else tuple(dict.fromkeys(names))
-    experiments = _having([find_experiment(name) for name in wanted], quick, only)
+    experiments = _choose(names or [], quick, only, show, page)
     if threads is not None and threads < 1:
         raise OptionError(f"threads is {threads}; it must be 1 or more")
     where = out or Path("paper-results", "quick" if quick else "full")
     if where.exists() and not where.is_dir():
         raise OptionError(f"{where} is a file; --out must be a folder, or a new one")
     if show:
-        typer.echo(
-            _listed(experiments, where, quick=quick, only=only, briefly=not (names or only), as_json=as_json)
-        )
-        return
-    if page is not None:
+        brief = not (names or only)
+        typer.echo(_listed(experiments, where, quick=quick, only=only, brief=brief, as_json=as_json))
+    elif page is not None:
         from bayesvec.paper.page import write_page
 
         for path in write_page(experiments, where, page, quick=quick):
             typer.echo(f"written: {path}")
-        return
-    from bayesvec.paper.cells import NoData
+    else:
+        skipped = _run_all(experiments, where, quick=quick, only=only, threads=threads, quiet=quiet)
+        answered = [one for one in experiments if as_json or one.name not in skipped]
+        if answered:
+            typer.echo(_answer(answered, where, quick=quick, as_json=as_json))
+        if missing := [name for name in names if name in skipped]:  # those of all may be skipped
+            raise OptionError(f"no data for {', '.join(missing)}, see above")
 
-    left_out = []
+
+def _choose(
+    names: Sequence[str], quick: bool, only: Sequence[str], show: bool, page: Path | None
+) -> "list[Experiment]":
+    """Check the options and return the experiments that have a matching cell."""
+    from bayesvec.paper import NAMES, find_experiment
+
+    if not names and not show:
+        raise OptionError(f"name an experiment: {', '.join(NAMES)}, or all")
+    for option, given in (("--list", show), ("--only", bool(only))):
+        if page is not None and given:
+            raise OptionError(f"{option} cannot be combined with --page, which shows all cells and runs none")
+    if any(not pattern.split() for pattern in only):
+        raise OptionError("--only is empty; give words of the cells' names, such as 'K=5 gibbs'")
+    wanted = NAMES if not names or "all" in names else tuple(dict.fromkeys(names))
+    experiments = [find_experiment(name) for name in wanted]
+    found = [one for one in experiments if any(cell.matches(only) for cell in one.cells(quick))]
+    if not found:
+        experiments[0].choose(quick, only)  # raises
+    return found
+
+
+def _run_all(experiments: "list[Experiment]", out: Path, **options: Any) -> list[str]:
+    """Run experiments and return those that were skipped for lack of data; a single one raises."""
+    from bayesvec.paper.experiment import NoData
+
+    skipped = []
     for experiment in experiments:
         try:
-            _run(experiment, where, quick=quick, only=only, threads=threads, quiet=quiet)
+            _run(experiment, out, **options)
         except NoData as error:
             if len(experiments) == 1:
                 raise
-            sys.stderr.write(f"{experiment.NAME} was left out: {error}\n")
-            left_out.append(experiment.NAME)
-    asked = [one for one in experiments if as_json or one.NAME not in left_out]
-    if asked:
-        typer.echo(_answer(asked, where, quick=quick, as_json=as_json))
-    missing = [name for name in names if name in left_out]  # those of all may be left out
-    if missing:
-        raise NoData(f"the data of {', '.join(missing)} is not here, see above")
-
-
-def _having(experiments: "list[Experiment]", quick: bool, only: list[str]) -> "list[Experiment]":
-    """Return those that have a cell which is meant; raise if there is none."""
-    from bayesvec.paper.cells import choose
-
-    found = [one for one in experiments if any(cell.is_meant(only) for cell in one.cells(quick))]
-    if not found:
-        choose(experiments[0], quick, only)  # says what is wrong
-    return found
+            sys.stderr.write(f"{experiment.name} was skipped: {error}\n")
+            skipped.append(experiment.name)
+    return skipped
 
 
 def _run(
     experiment: "Experiment", out: Path, *, quick: bool, only: list[str], threads: int | None, quiet: bool
 ) -> None:
-    """Run what has no record yet."""
+    """Run the cells without a record: a bar on a terminal, a line for each cell elsewhere."""
     from bayesvec._parallel import default_threads
-    from bayesvec.paper.cells import choose, read_record
+    from bayesvec._progress import progress
     from bayesvec.paper.runner import run_cells
 
-    missing = [c for c in choose(experiment, quick, only) if read_record(out, experiment, c) is None]
+    missing = [cell for cell in experiment.choose(quick, only) if experiment.read(out, cell) is None]
+    total = sum(cell.cost for cell in missing) or None
+    label = ""
+
+    def started(cell: "Cell") -> None:
+        nonlocal label
+        label = cell.label
+        advance(0.0, label)
+
+    def finished(cell: "Cell", line: str) -> None:
+        advance(cell.cost, label)
+        if not quiet and not sys.stderr.isatty():
+            print(line, file=sys.stderr, flush=True)
+
     try:
-        with _shown(experiment.NAME, sum(cell.cost for cell in missing), quiet) as (tell, report):
+        with progress(experiment.name, total, enabled=not quiet) as advance:
             run_cells(
                 experiment,
                 out,
                 quick=quick,
                 only=only,
                 threads=threads or default_threads(),
-                tell=tell,
-                report=report,
+                started=started,
+                finished=finished,
+                report=lambda text: advance(0.0, f"{label}: {text}"),
             )
     except KeyboardInterrupt:
-        done = sum(read_record(out, experiment, cell) is not None for cell in missing)
+        done = sum(experiment.read(out, cell) is not None for cell in missing)
         sys.stderr.write(
-            f"bayesvec: stopped; {done} of {len(missing)} cells of {experiment.NAME} were done and are kept in "
-            f"{out}; the same command goes on\n"
+            f"bayesvec: stopped; {done} of {len(missing)} cells of {experiment.name} are done and kept in {out}; "
+            "the same command resumes\n"
         )
         raise typer.Exit(STOPPED) from None
 
 
-@contextmanager
-def _shown(name: str, total: float, quiet: bool) -> Iterator[tuple[Any, Any]]:
-    """Show how far it is: a bar on a terminal, a line for each cell elsewhere."""
-    from bayesvec._progress import progress
-
-    with progress(name, total or None, enabled=not quiet) as advance:
-        label = [""]
-
-        def tell(told: "Told") -> None:
-            label[0] = told.cell.label
-            advance(0.0 if told.seconds is None else told.cell.cost, label[0])
-            if told.seconds is not None and not quiet and not sys.stderr.isatty():
-                sys.stderr.write(f"{told}\n")
-                sys.stderr.flush()
-
-        yield tell, lambda text: advance(0.0, f"{label[0]}: {text}")
-
-
 def _listed(
-    experiments: "list[Experiment]", out: Path, *, quick: bool, only: list[str], briefly: bool, as_json: bool
+    experiments: "list[Experiment]", out: Path, *, quick: bool, only: list[str], brief: bool, as_json: bool
 ) -> str:
-    """Return a line for each experiment and, unless ``briefly``, for each of its cells; or all cells as JSON."""
-    from bayesvec.paper.cells import choose, read_record, record_path
-    from bayesvec.paper.runner import in_time
+    """Return a line for each experiment and, unless ``brief``, for each of its cells; or all cells as JSON."""
+    from bayesvec.paper.runner import duration
 
-    rows, told = [], []
+    rows, lines = [], []
     for experiment in experiments:
-        cells = choose(experiment, quick, only)
-        records = [read_record(out, experiment, cell) for cell in cells]
-        left = sum(cell.cost for cell, record in zip(cells, records, strict=True) if record is None)
-        done = sum(record is not None for record in records)
-        told.append(
-            f"{experiment.NAME}: {experiment.SHOWS}; {done} of {len(cells)} cells are done"
-            + (f", the others take about {in_time(left)}" if done < len(cells) else "")
-        )
-        for cell, record in zip(cells, records, strict=True):
-            state = (
-                f"about {in_time(cell.cost)}" if record is None else f"done in {in_time(record['seconds'])}"
-            )
-            if not briefly:
-                told.append(f"  {cell.label}  ({state})")
+        records = [(cell, experiment.read(out, cell)) for cell in experiment.choose(quick, only)]
+        left = [cell.cost for cell, record in records if record is None]
+        rest = f", the others take about {duration(sum(left))}" if left else ""
+        done = len(records) - len(left)
+        lines.append(f"{experiment.name}: {experiment.shows}; {done} of {len(records)} cells are done{rest}")
+        for cell, record in records:
+            seconds = None if record is None else record["seconds"]
+            state = f"about {duration(cell.cost)}" if seconds is None else f"done in {duration(seconds)}"
+            lines += [] if brief else [f"  {cell.label}  ({state})"]
             rows.append(
                 {
-                    "experiment": experiment.NAME,
+                    "experiment": experiment.name,
                     "cell": cell.label,
                     "settings": dict(cell.settings),
                     "estimated_seconds": cell.cost,
-                    "seconds": None if record is None else record["seconds"],
-                    "record": str(record_path(out, experiment, cell)),
+                    "seconds": seconds,
+                    "record": str(experiment.path(out, cell)),
                 }
             )
-    return json.dumps(rows, indent=1) if as_json else "\n".join(told)
+    return json.dumps(rows, indent=1) if as_json else "\n".join(lines)
 
 
 def _answer(experiments: "list[Experiment]", out: Path, *, quick: bool, as_json: bool) -> str:
-    """Return the tables with their notes, after the pictures have been written; or the records."""
-    from bayesvec.paper.cells import read_results
-    from bayesvec.paper.page import section, write_figures
+    """Write the figures; return the tables with their notes and a glossary, or the records as JSON."""
+    from bayesvec.paper.page import GLOSSARY, section, write_figures
 
     answers: list[dict[str, Any]] = []
+    sections = []
     for experiment in experiments:
-        results = read_results(out, experiment, quick=quick)
+        results = experiment.results(out, quick=quick)
         written = write_figures(experiment, results, out / "figures")
+        sections.append(section(experiment, results, written, quick=quick))
         answers.append(
             {
-                "experiment": experiment.NAME,
-                "shows": experiment.SHOWS,
+                "experiment": experiment.name,
+                "shows": experiment.shows,
                 "cells": len(results),
                 "done": results.done,
                 "table": experiment.table(results),
-                "note": experiment.NOTE,
+                "note": experiment.note,
                 "figures": [str(path) for path in written],
                 "records": [result.record for result in results.all if result.record is not None],
-                "section": section(experiment, results, written, quick=quick),
             }
         )
-    if as_json:
-        return json.dumps([{k: v for k, v in a.items() if k != "section"} for a in answers], indent=1)
-    return "\n\n".join(answer["section"] for answer in answers)
+    return json.dumps(answers, indent=1) if as_json else "\n\n".join([*sections, GLOSSARY])

@@ -1,72 +1,58 @@
-"""Posteriors of two cosines in speeches of Congress: the paper's figures for K = 50 and K = 100."""
+"""Posteriors of two cosines in speeches of Congress: the paper's Figures 5 and 6."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from bayesvec.paper import data
-from bayesvec.paper.cells import Cell, Results
-from bayesvec.paper.cosines import all_draws, described, in_words
-from bayesvec.paper.costs import congress_pairs, counts_seconds
-from bayesvec.paper.holdout import fit_way
-from bayesvec.paper.markdown import NOT_RUN, NOTHING, grid, number, paragraphs, size
-from bayesvec.paper.variants import ALGORITHM, GIBBS, WAYS, options_of
-from bayesvec.paper.workspace import Bench
+from bayesvec.paper.cosines import cosine_table, describe, draw_cosines
+from bayesvec.paper.costs import congress_seconds
+from bayesvec.paper.experiment import (
+    Cell,
+    Experiment,
+    Results,
+    Settings,
+    figures_of,
+    make_cells,
+    name_settings,
+)
+from bayesvec.paper.fits import FIT, fit_variant
+from bayesvec.paper.markdown import paragraphs, size
+from bayesvec.paper.workspace import Workspace
 
-NAME = POOL = "congress-cosines"
 SHOWS = "Figure 5 (fig:cossim_speak_law_k50) and Figure 6 (fig:cossim_speak_law)"
-VERSION = 1
-NOTE = f"""\
-{data.CONGRESS}, and of their samples 500,000 at random. Prior precision 1; two chains of 500 draws after 500
-sweeps (NUTS: 200 after 200). The paper prints the curves without numbers; it says that Gibbs and HMC are
-similar, and that MFVI differs from both in mean and has a smaller variance. Its MFVI is Stan's with the
-default rule for stopping. {GIBBS}. {ALGORITHM}. R-hat is over the two chains."""
+NOTE = """\
+500,000 random samples of the Congress data; prior precision 1; two chains of 500 draws after 500 sweeps (NUTS:
+200 after 200). R-hat is over the two chains. The paper prints no numbers: it reports that Gibbs and HMC are
+similar, and that MFVI differs from both in mean and has a smaller variance."""
 
 WORDS = (("speak", "law"), ("that", "it"))
-WAYS_SHOWN = {
-    50: ("gibbs", "nuts", "mfvi-stan", "mfvi", "blockvi", "paper"),
+FIXED = ("gibbs-last", "gibbs-random", "paper-random")  # of the experiment anchors
+SHOWN = {
+    50: ("gibbs", "nuts", "mfvi-stan", "mfvi", "blockvi", "paper", *FIXED),
     100: ("gibbs", "mfvi-stan", "blockvi"),
 }
-FIXED = ("gibbs-last", "gibbs-random", "paper-random")  # further ways of the experiment anchors, at K = 50
 
 
 def all_cells(quick: bool) -> list[Cell]:
-    """Return the cells of this experiment and those that `anchors` adds."""
+    """Return the cells of this experiment and of `anchors`."""
     if quick:
-        small: dict[str, Any] = {"words": data.POOL_WORDS_QUICK, "vocab": 1000, "pairs": 100_000}
-        lengths = {"paper": 30, "paper-random": 30, "gibbs": 80, "gibbs-last": 80, "gibbs-random": 80}
-        return [
-            _cell(10, way, **small, draws=lengths.get(way, 200), warmup=lengths.get(way, 0))
-            for way in ("gibbs", "mfvi-stan", "blockvi", "paper", *FIXED)
-        ]
-    full: dict[str, Any] = {"words": data.POOL_WORDS, "vocab": 5000, "pairs": 500_000}
-    found = []
-    for dim, ways in WAYS_SHOWN.items():
-        for way in (*ways, *(FIXED if dim == 50 else ())):
-            length = 200 if way == "nuts" else 500
-            found.append(_cell(dim, way, **full, draws=length, warmup=length))
-    return found
+        given = {"words": data.QUICK_CONGRESS_WORDS, "vocab": 1000, "pairs": 100_000}
+        lengths = {"mfvi-stan": (200, 0), "blockvi": (200, 0), "paper": (30, 30), "paper-random": (30, 30)}
+        names = ("gibbs", "mfvi-stan", "blockvi", "paper", *FIXED)
+        grid = [(10, name, *lengths.get(name, (80, 80))) for name in names]
+    else:
+        given = {"words": data.CONGRESS_WORDS, "vocab": 5000, "pairs": 500_000}
+        lengths = {"nuts": (200, 200)}
+        grid = [(dim, name, *lengths.get(name, (500, 500))) for dim, names in SHOWN.items() for name in names]
+    return make_cells(
+        name_settings("dim method draws warmup", grid, **FIT, **given),
+        lambda settings: "K={dim} N={N} {method}".format(N=size(settings["pairs"]), **settings),
+        congress_seconds,
+        _rank,
+    )
 
 
-def _cell(dim: int, way: str, *, words: int, vocab: int, pairs: int, draws: int, warmup: int) -> Cell:
-    settings = {
-        "words": words,
-        "vocab": vocab,
-        "pairs": pairs,
-        "method": way,
-        "options": options_of(way),
-        "dim": dim,
-        "prior_precision": 1.0,
-        "chains": 2,
-        "draws": draws,
-        "warmup": warmup,
-        "thin": 1,
-        "seed": 0,
-    }
-    cost = 20.0 if words > 10**6 else 2.0
-    cost += counts_seconds(way, dim, 2 * vocab, congress_pairs(pairs), sweeps=draws + warmup)
-    rank = 3 if way == "nuts" else 2 if way.startswith("paper") else 1
-    return Cell(f"K={dim} N={size(pairs)} {way}", settings, cost, rank)
+def _rank(settings: Settings) -> int:
+    return 3 if settings["method"] == "nuts" else 2 if settings["method"].startswith("paper") else 1
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -74,57 +60,33 @@ def cells(quick: bool) -> list[Cell]:
     return [cell for cell in all_cells(quick) if cell.settings["method"] not in FIXED]
 
 
-def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
+def run(settings: Settings, workspace: Workspace) -> dict[str, Any]:
     """Fit the samples and keep the cosines of the paper's words."""
     counts = data.congress(settings["words"], settings["vocab"], settings["seed"])
     counts = data.thinned(counts, settings["pairs"], settings["seed"])
-    bench.work.mkdir(parents=True, exist_ok=True)
-    made = {"samples": counts.num_observations, "distinct_pairs": counts.num_pairs}
-    post = fit_way(settings["method"], counts, settings, bench, store="rho")
-    if isinstance(post, str):
-        return made | {"impossible": post}
-    return made | {"cosines": [described(estimate.draws) for estimate in post.similarities(WORDS)]}
+    post = fit_variant(counts, settings, workspace, store="rho")
+    return {
+        "samples": counts.num_observations,
+        "distinct_pairs": counts.num_pairs,
+        "cosines": [describe(estimate.draws) for estimate in post.similarities(WORDS)],
+    }
+
+
+def cosines_at(results: Results, dim: int) -> str:
+    """Return the table of one K."""
+    names = [", ".join(pair) for pair in WORDS]
+    return cosine_table(results.having(dim=dim), f"K={dim}: cosine", names, with_rhat=True)
+
+
+def draw_pairs(results: Results) -> Any:
+    """Draw the posteriors of both cosines."""
+    return draw_cosines(results, [f"{one!r} and {other!r}" for one, other in WORDS])
 
 
 def table(results: Results) -> str:
-    """Return mean, sd, interval and R-hat of both cosines by each way."""
-    return paragraphs(*(cosine_table(results.having(dim=dim), dim) for dim in results.each("dim")))
+    """Return mean, sd, interval and R-hat of both cosines by each variant."""
+    return paragraphs(*(cosines_at(results, dim) for dim in results.each("dim")))
 
 
-def cosine_table(results: Results, dim: int) -> str:
-    """Return the cosines of one K."""
-    rows = []
-    for way in results.each("method"):
-        values = results.get(method=way)
-        if values is None or "impossible" in values:
-            rows.append([WAYS[way].label, *[NOT_RUN if values is None else NOTHING] * 6])
-            continue
-        texts = [text for one in values["cosines"] for text in (*in_words(one), number(one["rhat"], ".3f"))]
-        rows.append([WAYS[way].label, *texts])
-    head = [f"K={dim}: cosine"]
-    head += [text for pair in WORDS for text in (", ".join(pair), "90% interval", "R-hat")]
-    return grid(head, rows)
-
-
-def figures(results: Results) -> dict[str, Callable[[], Any]]:
-    """Return a picture for each K of which anything has been run."""
-    done = [dim for dim in results.each("dim") if results.having(dim=dim).done]
-    return {f"congress-cosines-k{dim}": partial(draw_cosines, results.having(dim=dim)) for dim in done}
-
-
-def draw_cosines(results: Results) -> Any:
-    """Draw the posteriors of both cosines by each way over each other."""
-    from bayesvec.paper.figures import STYLES, draw_density, legend_below, panels
-
-    figure, axes = panels(len(WORDS))
-    for i, (ax, words) in enumerate(zip(axes[0], WORDS, strict=True)):
-        for way in results.each("method"):
-            values = results.get(method=way)
-            if values is not None and "impossible" not in values:
-                draw_density(ax, all_draws(values["cosines"][i]), WAYS[way].label, STYLES[way])
-        ax.set_title(f"{words[0]!r} and {words[1]!r}", fontsize="medium")
-        ax.set_xlabel("cosine similarity")
-        ax.set_ylim(bottom=0.0)
-    axes[0][0].set_ylabel("posterior density")
-    legend_below(figure, axes[0][0])
-    return figure
+figures = figures_of(draw_pairs, "congress-cosines-k{dim}", "dim")
+EXPERIMENT = Experiment("congress-cosines", SHOWS, NOTE, cells, run, table, figures)

@@ -1,32 +1,25 @@
 """Hold-out log likelihood on speeches in Congress: the paper's Table 6."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from bayesvec.paper import data, holdout
-from bayesvec.paper.cells import Cell, Results
-from bayesvec.paper.costs import congress_pairs, counts_seconds
-from bayesvec.paper.markdown import grid, paragraphs, size
-from bayesvec.paper.variants import ALGORITHM, GIBBS, options_of
-from bayesvec.paper.workspace import Bench
+from bayesvec.paper import data
+from bayesvec.paper.costs import congress_seconds
+from bayesvec.paper.experiment import Cell, Experiment, Results, Settings, make_cells, name_settings
+from bayesvec.paper.fits import FIT
+from bayesvec.paper.holdout import fit_and_score, score_tables
+from bayesvec.paper.markdown import size
+from bayesvec.paper.workspace import Workspace
 
-NAME = POOL = "congress-holdout"
-SHOWS = "Table 6 (tab:holdout_us)"
-VERSION = 1
 MAP_ITERATIONS = 1000
+SHOWS = "Table 6 (tab:holdout_us)"
 NOTE = f"""\
-{data.CONGRESS}. N is the number of samples, positive and negative, that are trained on; 15% of all samples
-are held out, the same for all N. Prior precision 1. Log likelihood of a held-out sample; larger is better.
-The text is not the paper's: only what is ahead of what can be compared, not the scores. Split by pair: each
-sample goes its own way, as in the paper, so a pair may be on both sides. Split by document: whole speeches
-are held out (the vocabulary and the frequencies of negative samples are those of all speeches), and fewer
-speeches make a smaller N. "Posterior mean" is at the mean of the vectors, as in the paper; "predictive"
-averages each pair's probability over the draws. Gibbs: two chains, 150 draws two sweeps apart after 300 sweeps
-(K = 100: 100 after 200); NUTS: 150 after 200. {GIBBS}. {ALGORITHM}. It is
-run up to N = 500,000, and NUTS (the paper's HMC, which it has up
-to 10^6) too, because of what they cost. The MAP takes up to {MAP_ITERATIONS:,} iterations of L-BFGS, and is marked
-with a star where it had not converged then. Scores of one column are of the same held-out samples; they have no
-standard errors."""
+Log likelihood per held-out sample; larger is better. N is the number of training samples; the same 15% are held
+out for all N. The text is not the paper's, so only rankings can be compared, not scores. A split by pair, as in
+the paper, may put a pair on both sides; a split by document holds out whole speeches. Prior precision 1; two
+chains of 150 draws, every second sweep after 300 (K = 100: 100 after 200; NUTS: 150 after 200). Algorithm 1 and
+NUTS are run up to N = 500,000 because of their cost. A star marks a MAP that had not converged after
+{MAP_ITERATIONS:,} iterations of L-BFGS. Scores have no standard errors."""
 
 # By K, at the sizes of `SIZES`; None where the paper gives none.
 PAPER: dict[int, dict[str, tuple[float | None, ...]]] = {
@@ -41,95 +34,64 @@ PAPER: dict[int, dict[str, tuple[float | None, ...]]] = {
     },
 }
 SIZES = (100_000, 500_000, 1_000_000, 5_000_000, 10_000_000)
-VOCAB = 5000
-LENGTHS = {50: {"draws": 150, "warmup": 300}, 100: {"draws": 100, "warmup": 200}}
+LENGTHS = {50: (150, 300), 100: (100, 200)}  # draws and warm-up
+OTHERWISE: dict[str, Settings] = {
+    "nuts": {"thin": 1},
+    "map": {"thin": 2, "options": {"max_iterations": MAP_ITERATIONS}},
+}
 
 
 def cells(quick: bool) -> list[Cell]:
-    """Return a cell for each K, split, way and N."""
+    """Return a cell for each K, split, variant and N."""
+    common = ("gibbs", "map", "blockvi")
+    grid: list[Any] = []
     if quick:
-        few: dict[str, Any] = {"draws": 20, "warmup": 20, "words": data.POOL_WORDS_QUICK, "vocab": 1000}
-        ways = [("pair", way) for way in ("gibbs", "map", "blockvi", "paper")]
-        ways += [("document", "gibbs"), ("document", "map")]
-        return [_cell(10, split, way, 100_000, **few) for split, way in ways]
-    found = []
-    for dim, sizes in ((50, SIZES), (100, SIZES[1:])):
-        for split in ("pair", "document"):
-            found += [
-                _cell(dim, split, way, pairs, **LENGTHS[dim])
-                for way in ("gibbs", "map", "blockvi")
-                for pairs in sizes
-            ]
-        found += [
-            _cell(dim, "pair", "paper", pairs, **LENGTHS[dim]) for pairs in sizes[:2] if pairs <= 500_000
-        ]
-    found += [_cell(50, "pair", "nuts", pairs, draws=150, warmup=200) for pairs in (100_000, 500_000)]
-    return found + [_cell(50, "pair", "mfvi-stan", pairs) for pairs in SIZES[:3]]
+        grid = [(10, "pair", name, 100_000, 20, 20) for name in (*common, "paper")]
+        grid += [(10, "document", name, 100_000, 20, 20) for name in ("gibbs", "map")]
+    else:
+        for dim, sizes in ((50, SIZES), (100, SIZES[1:])):
+            variants = [(split, name, n) for split in ("pair", "document") for name in common for n in sizes]
+            variants += [("pair", "paper", pairs) for pairs in sizes if pairs <= 500_000]
+            grid += [(dim, *variant, *LENGTHS[dim]) for variant in variants]
+        grid += [(50, "pair", "nuts", pairs, 150, 200) for pairs in SIZES[:2]]
+        grid += [(50, "pair", "mfvi-stan", pairs, *LENGTHS[50]) for pairs in SIZES[:3]]
+    words, vocab = (data.QUICK_CONGRESS_WORDS, 1000) if quick else (data.CONGRESS_WORDS, 5000)
+    names = "dim split method pairs draws warmup"
+    return make_cells(
+        (
+            {**settings, **OTHERWISE.get(settings["method"], {"thin": 2})}
+            for settings in name_settings(names, grid, **FIT, words=words, vocab=vocab)
+        ),
+        lambda settings: "K={dim} N={N} {split} {method}".format(N=size(settings["pairs"]), **settings),
+        congress_seconds,
+        _rank,
+    )
 
 
-def _cell(
-    dim: int,
-    split: str,
-    way: str,
-    pairs: int,
-    *,
-    draws: int = 150,
-    warmup: int = 300,
-    words: int = data.POOL_WORDS,
-    vocab: int = VOCAB,
-) -> Cell:
-    settings = {
-        "words": words,
-        "vocab": vocab,
-        "split": split,
-        "pairs": pairs,
-        "method": way,
-        "options": options_of(way, **({"max_iterations": MAP_ITERATIONS} if way == "map" else {})),
-        "dim": dim,
-        "prior_precision": 1.0,
-        "chains": 2,
-        "draws": draws,
-        "warmup": warmup,
-        "thin": 1 if way == "nuts" else 2,
-        "seed": 0,
-    }
-    sweeps = warmup + draws * (1 if way == "nuts" else 2)
-    distinct = congress_pairs(pairs)
-    cost = 20.0 if words > 10**6 else 2.0
-    cost += counts_seconds(way, dim, 2 * vocab, distinct, sweeps=sweeps)
-    cost += 2 * draws * distinct * dim * 1e-9  # scoring
-    named = way in ("gibbs", "map") and split == "pair"
-    rank = 0 if named else 1 if way in ("gibbs", "map", "blockvi") else 2
-    return Cell(f"K={dim} N={size(pairs)} {split} {way}", settings, cost, rank)
+def _rank(settings: Settings) -> int:
+    if settings["method"] in ("gibbs", "map") and settings["split"] == "pair":
+        return 0
+    return 1 if settings["method"] in ("gibbs", "map", "blockvi") else 2
 
 
-def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
-    """Fit a part of the samples and score the part that is held out."""
+def run(settings: Settings, workspace: Workspace) -> dict[str, Any]:
+    """Fit a part of the samples and score the held-out part."""
     seed = settings["seed"]
     counts = data.congress(settings["words"], settings["vocab"], seed)
     share = min(data.TRAINED, settings["pairs"] / counts.num_observations)
-    train, test = data.parts(counts, share, settings["split"], seed)
-    return holdout.score_way(train, test, settings, bench)
+    train, test = data.train_and_test(counts, share, settings["split"], seed)
+    return fit_and_score(train, test, settings, workspace)
+
+
+def _printed(where: Settings, pairs: int) -> Mapping[str, float | None]:
+    printed = PAPER.get(where["dim"], {}) if where["split"] == "pair" else {}
+    return {key: row[SIZES.index(pairs)] for key, row in printed.items()}
 
 
 def table(results: Results) -> str:
-    """Return the scores by K, split, estimate and N, the paper's beside those of its split."""
-    parts = []
-    for dim, split in results.each("dim", "split"):
-        of_table = results.having(dim=dim, split=split)
-        sizes = sorted(of_table.each("pairs"))
-        printed = {
-            key: [row[SIZES.index(pairs)] for pairs in sizes] for key, row in PAPER.get(dim, {}).items()
-        }
-        rows = holdout.score_rows(of_table, "pairs", sizes, printed if split == "pair" else {})
-        name = f"K={dim}, split by {split}"
-        parts += [
-            grid([name, *(f"N={size(pairs)}" for pairs in sizes)], rows),
-            holdout.ahead(of_table, "pairs", sizes, name),
-        ]
-    return paragraphs(*parts, holdout.mixing(results))
+    """Return the scores by K, split, variant and N, the paper's below those of its split."""
+    columns = {pairs: f"N={size(pairs)}" for pairs in SIZES}
+    return score_tables(results, "K={dim}, split by {split}", ["dim", "split"], "pairs", columns, _printed)
 
 
-def figures(results: Results) -> dict[str, Callable[[], Any]]:
-    """There is no picture of this table."""
-    return {}
+EXPERIMENT = Experiment("congress-holdout", SHOWS, NOTE, cells, run, table)

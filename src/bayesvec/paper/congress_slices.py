@@ -1,128 +1,77 @@
-"""Words of Congress over twenty years and in two parties: one fit each, beyond the paper."""
+"""Words of Congress over twenty years and in two parties, one fit each: beyond the paper."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from bayesvec import priors
-from bayesvec.datasets.congress import STOPWORDS
+from bayesvec.counts.pairs import PairCounts
+from bayesvec.datasets.congress import STOPWORDS, congress_speeches
 from bayesvec.estimates.estimate import Estimate
-from bayesvec.fitting import fit
-from bayesvec.paper import data
-from bayesvec.paper.cells import Cell, Results, Values
 from bayesvec.paper.costs import sweep_seconds
+from bayesvec.paper.experiment import Cell, Experiment, Figures, Results, Settings, Values, make_cells
+from bayesvec.paper.fits import fit_counts
 from bayesvec.paper.markdown import NOT_RUN, NOTHING, grid, number, paragraphs
-from bayesvec.paper.workspace import Bench
+from bayesvec.paper.slices_holdout import PRIORS, SHOWS
+from bayesvec.paper.workspace import Workspace
 from bayesvec.posterior.posterior import Posterior
+from bayesvec.text.count import count
 
-NAME = POOL = "congress-slices"
-SHOWS = "Beyond the paper: grouped and dynamic priors (which it names and does not fit)"
-VERSION = 2
 NOTE = """\
-Speeches of the US House, 2001 to 2020, Democrats and Republicans; words as spoken, lower case, the 2,000 most
-common, window 2, subsampling at 10^-4, one negative sample for each positive one. A word has a vector in each
-slice and contexts are shared: over the years the vectors of a word walk at random, in the two parties they lie
-around a shared one. All precisions are learned with the vectors. Two chains. The change of a word is the distance
-of its vectors in the two slices over the usual length of a vector, or the part of it in the direction of the mean
-of the word's difference, which leaves out the noise of the other axes. Its probability is that of being among the
-tenth of all words that change most, and the lists are of the surest of these, without stopwords. R-hat
-and ESS are the worst over the slices of a row."""
+House speeches of Democrats and Republicans, the 2,000 most frequent words, not stemmed, window 2, subsampling at
+10^-4. One fit with a vector per word and slice, on a random walk over the years (dynamic prior) or around a
+shared one (grouped prior); all precisions are learned; two chains. The change of a word is the distance of its
+vectors in the two slices relative to the typical length of a vector, or its component along the mean difference,
+which leaves out the noise of the other axes. The lists have the words most certain to be in the top tenth,
+without stopwords. R-hat and ESS are the worst over slices."""
 
-# What is asked of each kind of slices: pairs of words whose cosine may have changed.
+# Pairs of words whose cosine may have changed, by kind of slices.
 ASKED = {
     "year": (
-        ("climate", "crisis"),
-        ("border", "security"),
-        ("gun", "violence"),
-        ("iraq", "war"),
-        ("climate", "change"),
-        ("russia", "president"),
-        ("health", "affordable"),
-        ("voting", "rights"),
+        "climate crisis, border security, gun violence, iraq war, climate change, russia president, "
+        "health affordable, voting rights"
     ),
     "party": (
-        ("government", "freedom"),
-        ("tax", "cuts"),
-        ("tax", "relief"),
-        ("immigrants", "illegal"),
-        ("climate", "crisis"),
-        ("abortion", "women"),
-        ("life", "choice"),
-        ("debt", "crisis"),
+        "government freedom, tax cuts, tax relief, immigrants illegal, climate crisis, abortion women, "
+        "life choice, debt crisis"
     ),
 }
-# the prior of each kind of slices, and the name of the precision of its steps
-PRIORS: dict[str, tuple[Callable[..., priors.Prior], str]] = {
-    "year": (priors.dynamic, "drift_precision"),
-    "party": (priors.grouped, "group_precision"),
-}
-SURE = 20  # words that are told
-# how the change of a word is measured, and what is said of the words that did
+LISTED = 20  # words per list
+# How the change of a word is measured, and the title of the list.
 CHANGES = {
-    "direction": "Words that differ most between {} and {} along the mean of their difference",
+    "direction": "Words that differ most between {} and {} along the mean difference",
     "distance": "By the whole distance between {} and {}",
 }
 
 
 def cells(quick: bool) -> list[Cell]:
     """Return a cell for each kind of slices."""
+    given: dict[str, Any] = {"subsample": 1e-4, "chains": 2}
     if quick:
-        few: dict[str, Any] = {"words": 300_000, "vocab": 1500, "dim": 5, "draws": 50, "warmup": 50}
-        return [_cell("party", **few)]
-    return [_cell("year", draws=450, warmup=300, thin=2), _cell("party")]
+        quick_size = {"words": 300_000, "vocab": 1500, "dim": 5, "draws": 50, "warmup": 50, "thin": 1}
+        grid = [{**given, **quick_size, "slices": "party"}]
+    else:
+        given |= {"words": None, "vocab": 2000, "dim": 50}
+        grid = [
+            {**given, "slices": "year", "draws": 450, "warmup": 300, "thin": 2},
+            {**given, "slices": "party", "draws": 200, "warmup": 150, "thin": 1},
+        ]
+    return make_cells(grid, lambda settings: "{slices} K={dim} V={vocab}".format(**settings), _seconds)
 
 
-def _cell(
-    slices: str,
-    *,
-    words: int | None = None,
-    vocab: int = 2000,
-    dim: int = 50,
-    draws: int = 200,
-    warmup: int = 150,
-    thin: int = 1,
-) -> Cell:
-    settings = {
-        "slices": slices,
-        "words": words,
-        "vocab": vocab,
-        "dim": dim,
-        "subsample": 1e-4,
-        "chains": 2,
-        "draws": draws,
-        "warmup": warmup,
-        "thin": thin,
-        "seed": 0,
-    }
-    rows, distinct = (
-        (vocab * 21, 6.6e6) if slices == "year" else (vocab * 3, 3.0e6 if words is None else words)
-    )
-    cost = 30.0 + (warmup + draws * thin) * 1.3 * sweep_seconds(dim, rows, distinct)
-    return Cell(f"{slices} K={dim} V={vocab}", settings, cost, 0)
+def _seconds(settings: Settings) -> float:
+    rows, distinct = (21, 6.6e6) if settings["slices"] == "year" else (3, settings["words"] or 3.0e6)
+    sweeps: int = settings["warmup"] + settings["thin"] * settings["draws"]
+    return 30.0 + 1.3 * sweeps * sweep_seconds(settings["dim"], settings["vocab"] * rows, distinct)
 
 
-def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
-    """Fit all slices at once, ask for the cosines in each, and for the words that changed most."""
-    counts = data.congress_as_spoken(
-        settings["words"], settings["vocab"], settings["subsample"], settings["slices"], settings["seed"]
-    )
+def run(settings: Settings, workspace: Workspace) -> dict[str, Any]:
+    """Fit all slices at once; ask for cosines in each slice and for the words that changed most."""
+    counts = _count(settings)
     slices = settings["slices"]
-    make, steps = PRIORS[slices]
-    prior = make(counts, precision="learn", **{steps: "learn"})
-    bench.work.mkdir(parents=True, exist_ok=True)
-    post = fit(
-        counts,
-        settings["dim"],
-        prior=prior,
-        store="rho",
-        out=bench.work / "run",
-        resume=True,
-        threads=bench.threads,
-        progress=False,
-        **{key: settings[key] for key in ("chains", "draws", "warmup", "thin", "seed")},
-    )
+    prior = PRIORS["dynamic" if slices == "year" else "grouped"](counts)
+    post = fit_counts(counts, settings, workspace, prior=prior, store="rho")
     known = set(counts.contexts)
-    asked = [pair for pair in ASKED[slices] if known.issuperset(pair)]
+    asked = [pair for pair in asked_of(slices) if known.issuperset(pair)]
     return {
         "rows": counts.num_words,
         "distinct_pairs": counts.num_pairs,
@@ -133,6 +82,24 @@ def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
     }
 
 
+def asked_of(slices: str) -> list[tuple[str, ...]]:
+    """Return the pairs of words asked for."""
+    return [tuple(pair.split()) for pair in ASKED[slices].split(", ")]
+
+
+def _count(settings: Settings) -> PairCounts:
+    """Count the speeches of both parties by year or party, words neither stemmed nor stripped."""
+    speeches = congress_speeches(parties=("D", "R"), max_words=settings["words"], seed=settings["seed"])
+    return count(
+        documents=speeches.documents,
+        groups=getattr(speeches, settings["slices"]).tolist(),
+        window=2,
+        negatives=1,
+        progress=False,
+        **{name: settings[name] for name in ("vocab", "subsample", "seed")},
+    )
+
+
 def _learned(post: Posterior, name: str) -> dict[str, float]:
     """Return a learned precision with its interval and diagnostics."""
     estimate = Estimate(post.draws.stats(name))
@@ -140,16 +107,17 @@ def _learned(post: Posterior, name: str) -> dict[str, float]:
     return {"mean": estimate.mean, "low": low, "high": high, "rhat": estimate.rhat, "ess": estimate.ess}
 
 
-def _trajectory(post: Posterior, pair: tuple[str, str]) -> dict[str, Any]:
-    """Return a cosine in each slice, and how it differs between the last and the first."""
+def _trajectory(post: Posterior, pair: tuple[str, ...]) -> dict[str, Any]:
+    """Return a cosine in each slice, and its difference between the last and the first."""
     found = post.trajectory(f"cosine({pair[0]}, {pair[1]})")
     change = found.difference()
     estimates = found.estimates
+    intervals = [estimate.interval(0.9) for estimate in estimates]
     return {
         "slices": list(found.slices),
         "mean": [estimate.mean for estimate in estimates],
-        "low": [estimate.interval(0.9)[0] for estimate in estimates],
-        "high": [estimate.interval(0.9)[1] for estimate in estimates],
+        "low": [low for low, _ in intervals],
+        "high": [high for _, high in intervals],
         "rhat": max(estimate.rhat for estimate in estimates),
         "ess": min(estimate.ess for estimate in estimates),
         "change": [change.mean, *change.interval(0.9)],
@@ -158,11 +126,11 @@ def _trajectory(post: Posterior, pair: tuple[str, str]) -> dict[str, Any]:
 
 
 def _changes(post: Posterior, by: str) -> dict[str, Any]:
-    """Return the words that changed most, the surest first."""
-    found = post.drift(n=SURE + len(STOPWORDS), by=by)
-    told = [row for row in found.table if row.word not in STOPWORDS][:SURE]
+    """Return the words that changed most, the most certain first."""
+    found = post.drift(n=LISTED + len(STOPWORDS), by=by)
+    listed = [row for row in found.table if row.word not in STOPWORDS][:LISTED]
     return {
-        "words": [{"word": row.word, "change": row.change, "probability": row.probability} for row in told],
+        "words": [{"word": row.word, "change": row.change, "probability": row.probability} for row in listed],
         "between": [found.first, found.last],
         "claimed": found.claimed,
         "expected_false": found.expected_false,
@@ -198,18 +166,18 @@ def _table(slices: str, values: Values | None) -> str:
     )
     return paragraphs(
         grid(head, rows),
-        *(_words(said, values["changes"][by]) for by, said in CHANGES.items()),
+        *(_listed(title, values["changes"][by]) for by, title in CHANGES.items()),
         f"Learned: {learned}. {values['rows']:,} rows, {values['distinct_pairs']:,} distinct pairs, "
         f"{values['samples']:,} samples.",
     )
 
 
-def _words(said: str, changes: Mapping[str, Any]) -> str:
-    """Return the words that changed most with their probabilities, and how many may be claimed to."""
+def _listed(title: str, changes: Mapping[str, Any]) -> str:
+    """Return the words that changed most with their probabilities, and how many changes can be claimed."""
     words = ", ".join(f"{row['word']} ({row['probability']:.2f})" for row in changes["words"])
     return (
-        f"{said.format(*changes['between'])}, with the probability of being among the tenth of all words that do: "
-        f"{words}. Claims at a probability of 0.95, of stopwords too: {changes['claimed']}, of which "
+        f"{title.format(*changes['between'])}, with the probability of being in the top tenth of all words: "
+        f"{words}. Claims at a probability of 0.95, including stopwords: {changes['claimed']}, of which "
         f"{changes['expected_false']:.1f} are expected to be false."
     )
 
@@ -222,26 +190,27 @@ def _at(found: Mapping[str, Any], name: str) -> str:
     return f"{found['mean'][at]:.2f} ({found['low'][at]:.2f} to {found['high'][at]:.2f})"
 
 
-def figures(results: Results) -> dict[str, Callable[[], Any]]:
-    """Return the cosines over the years, if they are there."""
-    values = results.get(slices="year") if results.has(slices="year") else None
-    return {} if values is None else {"congress-slices": partial(draw_years, values)}
+def figures(results: Results) -> Figures:
+    """Return the figure of the cosines over the years, if they have been run."""
+    values = results.get(slices="year")
+    return {} if values is None else {"congress-slices": partial(_draw, values)}
 
 
-def draw_years(values: Values) -> Any:
-    """Draw a few cosines over the years with 90% bands."""
-    from bayesvec.paper.figures import panels
+def _draw(values: Values) -> Any:
+    from bayesvec.paper.figures import label, panels
     from bayesvec.plots import COLOURS, DASHES
 
     figure, axes = panels(2, rows=2, height=2.8)
-    for place, (ax, pair) in enumerate(zip(axes.flat, list(values["cosines"])[: axes.size], strict=False)):
-        found = values["cosines"][pair]
+    for ax, colour, (pair, found) in zip(axes.flat, COLOURS, values["cosines"].items(), strict=False):
         years = [int(name) for name in found["slices"]]
-        ax.fill_between(years, found["low"], found["high"], color=COLOURS[place], alpha=0.25, linewidth=0)
-        ax.plot(years, found["mean"], color=COLOURS[place], linestyle=DASHES[0])
-        ax.set_title(" and ".join(pair.split(", ")), fontsize="medium")
+        ax.fill_between(years, found["low"], found["high"], color=colour, alpha=0.25, linewidth=0)
+        ax.plot(years, found["mean"], color=colour, linestyle=DASHES[0])
+        label(ax, " and ".join(pair.split(", ")))
         ax.set_xticks(range(min(years), max(years) + 1, 5))
         ax.grid(axis="y", alpha=0.3)
     for ax in axes[:, 0]:
         ax.set_ylabel("cosine, 90% band")
     return figure
+
+
+EXPERIMENT = Experiment("congress-slices", SHOWS, NOTE, cells, run, table, figures, version=2)

@@ -1,11 +1,8 @@
-"""About how long fits take on two cores: hints that put the cheap cells first and tell what a run will need."""
+"""Rough times of fits on two cores: they order the cells and tell how long a run will take."""
 
 import math
-
-
-def distinct_pairs(vocab: int, pairs: int) -> float:
-    """Return how many of the V x V pairs are seen if N are drawn uniformly."""
-    return vocab**2 * -math.expm1(-pairs / vocab**2)
+from collections.abc import Mapping
+from typing import Any
 
 
 def sweep_seconds(dim: int, rows: float, distinct: float) -> float:
@@ -15,72 +12,51 @@ def sweep_seconds(dim: int, rows: float, distinct: float) -> float:
     return 4e-4 + rows * row + distinct * pair
 
 
-def fit_seconds(
-    way: str, dim: int, vocab: int, pairs: int, *, sweeps: int, at_once: int = 1, fits: int = 1
-) -> float:
-    """Return the time of some fits of a simulated world, ``at_once`` side by side.
+def fit_seconds(settings: Mapping[str, Any], rows: int, distinct: float, *, trajectory: int = 100) -> float:
+    """Return the time of a fit: of two chains on two cores, or of one chain on one.
 
     Parameters
     ----------
-    way : str
-        One of `bayesvec.paper.variants.WAYS`.
-    dim, vocab, pairs : int
-        The world.
-    sweeps : int
-        Warm-up and draws of each.
-    at_once, fits : int
-        Fits side by side, and in all.
-    """
-    distinct = distinct_pairs(vocab, pairs)
-    one = sweep_seconds(dim, 2 * vocab, distinct)
-    gradient = 5e-5 + distinct * 1.0e-8 * (1.0 + dim / 8)
-    if way.startswith("paper"):
-        seconds = 10 * sweeps * one
-    elif way.startswith("gibbs"):
-        seconds = sweeps * one
-    elif way.startswith("nuts"):
-        steps = 100 if pairs <= 20_000 else 500  # of a trajectory; measured, K = 5 and 10
-        seconds = sweeps * steps * gradient
-    elif way == "map":
-        seconds = 300 * gradient
-    elif way == "mfvi":
-        seconds = 8000 * gradient + 2e-4 * sweeps
-    elif way == "mfvi-stan":
-        seconds = 2000 * gradient + 2e-4 * sweeps
-    else:  # blockvi, laplace
-        seconds = 300 * one + 5e-4 * sweeps + 2e-9 * (vocab * dim) ** 3 / 8
-    return fits / at_once * seconds + 0.3
-
-
-def counts_seconds(way: str, dim: int, rows: int, distinct: float, *, sweeps: int) -> float:
-    """Return the time of a fit of two chains to real data, on two cores.
-
-    Parameters
-    ----------
-    way : str
-        One of `bayesvec.paper.variants.WAYS`.
-    dim, rows : int
-        Axes, and rows of both sides.
+    settings : Mapping
+        ``method``, ``dim``, ``draws``, ``warmup``, ``thin``.
+    rows : int
+        Rows of both sides.
     distinct : float
         Distinct pairs.
-    sweeps : int
-        Warm-up and draws of a chain.
+    trajectory : int
+        Gradients per draw of NUTS.
     """
-    one = sweep_seconds(dim, rows, distinct)
+    dim, sweeps = settings["dim"], settings["warmup"] + settings.get("thin", 1) * settings["draws"]
+    sweep = sweep_seconds(dim, rows, distinct)
     gradient = 1e-4 + distinct * 1.0e-8 * (1.0 + dim / 8)
-    if way.startswith("paper"):
-        return 10 * sweeps * one
-    if way.startswith("gibbs"):
-        return sweeps * one
-    if way.startswith("nuts"):
-        return sweeps * 100 * gradient
-    if way == "map":
-        return 1000 * (gradient + 8e-8 * rows * dim)  # L-BFGS goes over its own vectors too
-    if way.startswith("mfvi"):
-        return (4000 if way == "mfvi-stan" else 15000) * gradient
-    return 150 * one  # blockvi
+    seconds = {
+        "gibbs": sweeps * sweep,
+        "paper": 10 * sweeps * sweep,
+        "nuts": sweeps * trajectory * gradient,
+        "map": 1000 * (gradient + 8e-8 * rows * dim),  # L-BFGS passes over its own vectors too
+        "mfvi": (4000 if settings["method"] == "mfvi-stan" else 15000) * gradient,
+        "blockvi": 150 * sweep,
+        "laplace": 150 * sweep + 3e-11 * (rows * dim) ** 3,
+    }
+    return float(seconds[settings["method"].partition("-")[0]])
 
 
-def congress_pairs(samples: int) -> float:
-    """Return about how many distinct pairs so many samples of speeches have, 5,000 words."""
+def world_seconds(settings: Mapping[str, Any]) -> float:
+    """Return the time of fits of simulated worlds, their N pairs drawn uniformly from V x V."""
+    vocab, pairs = settings["vocab"], settings["pairs"]
+    distinct = vocab**2 * -math.expm1(-pairs / vocab**2)
+    trajectory = 100 if pairs <= 20_000 else 500  # measured, K = 5 and 10
+    one = 0.3 + fit_seconds(settings, 2 * vocab, distinct, trajectory=trajectory)
+    metrics = 2e-8 * (settings["warmup"] + settings["draws"]) * vocab**2
+    return float(settings.get("worlds", 2) / 2 * (one + metrics))
+
+
+def congress_seconds(settings: Mapping[str, Any]) -> float:
+    """Return the time to read and to fit speeches."""
+    rows, distinct = 2 * settings["vocab"], congress_pairs(settings["pairs"])
+    return float(settings["words"] / 1e5 + fit_seconds(settings, rows, distinct))
+
+
+def congress_pairs(samples: float) -> float:
+    """Return about how many distinct pairs so many samples of speeches have, with 5,000 words."""
     return 1.35 * math.pow(samples, 0.875)

@@ -1,27 +1,23 @@
-"""Coverage of 90% intervals on simulated worlds: the paper's Table 1."""
+"""Coverage of 90% intervals in simulated worlds: the paper's Table 1."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from bayesvec.paper import simulated
-from bayesvec.paper.cells import Cell, Results
-from bayesvec.paper.markdown import NOT_RUN, grid, known, mean, number, paragraphs, size, standard_error
-from bayesvec.paper.simulated import POOL, SIZES, VERSION, run
-from bayesvec.paper.variants import ALGORITHM, GIBBS, WAYS
+from bayesvec.paper.experiment import Cell, Experiment, Figures, Results
+from bayesvec.paper.markdown import grid, known, lines, mean, number, paragraphs, size, standard_error
+from bayesvec.paper.simulated import POOL, SIZES
+from bayesvec.paper.variants import WAYS
 
-__all__ = ["NAME", "NOTE", "PAPER", "POOL", "SHOWS", "VERSION", "cells", "figures", "run", "table"]
-
-NAME = "coverage"
 SHOWS = "Table 1 (tab:coverage)"
-NOTE = f"""\
-Coverage (%) of the true value by 90% intervals, over all pairs of ten worlds with uniform pairs (two in the
-quick size), the same worlds for all ways and all N; the prior precision is K, as the worlds have it. Ours: 2,000
-draws after 500 sweeps (NUTS: 1,000 after 400), one chain a world; an interval goes from the n-th smallest to the
-n-th largest draw, n being 5% of them. {GIBBS}. {ALGORITHM}; where it mixes badly, its coverage says so as well
-as what fixing the contexts does. The paper's MFVI is Stan's with its default rule for stopping ("stopped as Stan
-does"); ours climbs the same bound to its optimum. The paper has no cosines and no blockvi, and its Laplace has
-the last K contexts fixed; ours is free unless it says so. NUTS, MFVI and Laplace are for K = 5 and 10, V = 100
-only: where the paper has them for other sizes its rows stand alone."""
+NOTE = """\
+Coverage (%) of the true values by 90% intervals, over all pairs of ten worlds with uniform pairs (two with
+`--quick`); all variants and all N use the same worlds. One chain per world: 2,000 draws after 500 sweeps (NUTS:
+1,000 after 400). An interval goes from the n-th smallest to the n-th largest draw, n being 5% of them. The
+coverage of Algorithm 1 suffers from poor mixing as well as from fixed contexts. The paper has no cosines and no
+blockvi. We run NUTS, MFVI and Laplace for K = 5 and 10 with V = 100; for other sizes, only the paper's rows are
+shown."""
 
 # Coverage by (K, V) and method, at the sizes of `simulated.SIZES`.
 PAPER = {
@@ -62,8 +58,9 @@ PAPER = {
         "Laplace": (89.8, 90.0, 90.0, 89.8, 89.8, 89.4, 94.8, 96.5, 94.9),
     },
 }
-# The row of the paper that stands under each of ours.
-_BESIDE = {"gibbs": "Gibbs", "nuts": "HMC", "mfvi-stan": "MFVI", "laplace": "Laplace"}
+# The row of the paper to show under each of ours.
+_COUNTERPARTS = {"gibbs": "Gibbs", "nuts": "HMC", "mfvi-stan": "MFVI", "laplace": "Laplace"}
+_QUANTITIES = {"coverage_probability": "co-occurrence probabilities", "coverage_cosine": "cosines"}
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -76,45 +73,38 @@ def cells(quick: bool) -> list[Cell]:
 
 
 def table(results: Results) -> str:
-    """Return the coverage of probabilities beside the paper's, of cosines, and both over all cells."""
+    """Return the coverage of probabilities beside the paper's and of cosines, and summaries of all cells."""
     parts = []
     for dim, vocab in results.each("dim", "vocab"):
         of_shape = results.having(dim=dim, vocab=vocab)
         sizes = sorted(of_shape.each("pairs"))
-        head = [f"K={dim}, V={vocab}", *map(size, sizes)]
-        parts += [
-            "**Co-occurrence probabilities**\n\n"
-            + grid(head, _rows(of_shape, "coverage_probability", sizes)),
-            "**Cosines**\n\n" + grid(head, _rows(of_shape, "coverage_cosine", sizes)),
-        ]
-    return paragraphs(*parts, _summary(results))
+        for metric, what in _QUANTITIES.items():
+            printed = PAPER.get((dim, vocab), {}) if metric == "coverage_probability" else {}
+            head = [f"K={dim}, V={vocab}", *map(size, sizes)]
+            parts += [f"**{what.capitalize()}**", grid(head, _rows(of_shape, metric, sizes, printed))]
+    return paragraphs(
+        *parts, lines(*(_range(results, *each) for each in _QUANTITIES.items()), *_mixing(results))
+    )
 
 
-def _rows(results: Results, measure: str, sizes: list[int]) -> list[list[str]]:
+def _rows(
+    results: Results, metric: str, sizes: Sequence[int], printed: Mapping[str, Sequence[float]]
+) -> list[list[str]]:
+    of_paper = {}
+    for name, row in printed.items():
+        by_size = dict(zip(SIZES, row, strict=True))
+        of_paper[name] = [f"(paper: {name})", *(number(by_size[n]) if n in by_size else "" for n in sizes)]
     rows = []
-    ((dim, vocab),) = results.each("dim", "vocab")
-    printed = PAPER.get((dim, vocab), {}) if measure == "coverage_probability" else {}
-    ours = results.each("method")
-    for way in ours:
-        texts = []
-        for pairs in sizes:
-            values = results.get(method=way, pairs=pairs)
-            missing = NOT_RUN if results.has(method=way, pairs=pairs) else ""
-            texts.append(missing if values is None else _percent(values[measure]))
-        rows.append([WAYS[way].label, *texts])
-        if _BESIDE.get(way) in printed:
-            rows.append(_paper_row(_BESIDE[way], printed, sizes))
-    beside = {_BESIDE.get(way) for way in ours}
-    return rows + [_paper_row(name, printed, sizes) for name in printed if name not in beside]
-
-
-def _paper_row(name: str, printed: Mapping[str, Sequence[float]], sizes: list[int]) -> list[str]:
-    by_size = dict(zip(SIZES, printed[name], strict=True))
-    return [f"(paper: {name})", *(number(by_size[n]) if n in by_size else "" for n in sizes)]
+    for name in results.each("method"):
+        texts = results.across("pairs", sizes, lambda values: _percent(values[metric]), method=name)
+        rows.append([WAYS[name].label, *texts])
+        if _COUNTERPARTS.get(name) in of_paper:
+            rows.append(of_paper.pop(_COUNTERPARTS[name]))
+    return [*rows, *of_paper.values()]
 
 
 def _percent(shares: list[float | None]) -> str:
-    """Return the mean over worlds, and over how many if some have none."""
+    """Return the mean over worlds, and over how many if some have no value."""
     found = mean(shares)
     if found is None:
         return number(None)
@@ -122,80 +112,66 @@ def _percent(shares: list[float | None]) -> str:
     return f"{100 * found:.1f}{few}"
 
 
-def _summary(results: Results) -> str:
-    """Say how far the cells of Gibbs are from 90%, as far as they have been run."""
+def _range(results: Results, metric: str, what: str) -> str:
+    """Return the range of the coverage of Gibbs, over the cells that have been run."""
     gibbs = results.having(method="gibbs")
-    lines = []
-    for measure, what in (
-        ("coverage_probability", "co-occurrence probabilities"),
-        ("coverage_cosine", "cosines"),
-    ):
-        found = [result.values[measure] for result in gibbs.all if result.values is not None]
-        means = [100 * value for value in map(mean, found) if value is not None]
-        if means:
-            errors = [100 * error for error in map(standard_error, found) if error is not None]
-            lines.append(
-                f"Gibbs, {what}: {len(means)} of {len(gibbs)} cells run, from {min(means):.1f} to {max(means):.1f}, "
-                f"their mean {sum(means) / len(means):.2f} (standard error of a cell over worlds: "
-                f"{max(errors, default=float('nan')):.1f} at the most)."
-            )
-    return "  \n".join([*lines, *_mixing(results)])
+    found = [result.values[metric] for result in gibbs.all if result.values is not None]
+    means = [100 * value for value in map(mean, found) if value is not None]
+    if not means:
+        return ""
+    errors = [100 * error for error in map(standard_error, found) if error is not None]
+    return (
+        f"Gibbs, {what}: {len(means)} of {len(gibbs)} cells run, {min(means):.1f} to {max(means):.1f}, "
+        f"mean {sum(means) / len(means):.2f} (largest standard error of a cell, over worlds: "
+        f"{max(errors, default=float('nan')):.1f})."
+    )
 
 
 def _mixing(results: Results) -> list[str]:
-    """Say how many of the draws of each way were effective, of the cells that know."""
-    lines = []
-    for way in results.each("method"):
-        cells = [result for result in results.having(method=way).all if result.values is not None]
+    """Return the worst ESS of each variant, over the cells that have one."""
+    found = []
+    for name in results.each("method"):
         worst = [
             (1000 * ess / result.cell.settings["draws"], result.cell.settings["pairs"])
-            for result in cells
+            for result in results.having(method=name).all
             for ess in known((result.values or {}).get("ess_worst"))
         ]
         if worst:
             least, pairs = min(worst)
-            lines.append(
-                f"{WAYS[way].label}: the worst ESS of {simulated.MIXING} probabilities and as many cosines of a "
-                f"world is at least {least:.0f} of 1,000 draws (least at N = {size(pairs)})."
+            found.append(
+                f"{WAYS[name].label}: the worst ESS of {simulated.MIXING} probabilities and {simulated.MIXING} "
+                f"cosines per world is at least {least:.0f} of 1,000 draws (smallest at N = {size(pairs)})."
             )
-    return lines
+    return found
 
 
-def figures(results: Results) -> dict[str, Callable[[], Any]]:
-    """Return the picture of coverage over N, of the shapes for which several ways have been run."""
-    shapes = [
-        shape
-        for shape in results.each("dim", "vocab")
-        if sum(
-            any(known((r.values or {}).get("coverage_probability")) for r in of_way.all)
-            for way in results.each("method")
-            if (of_way := results.having(dim=shape[0], vocab=shape[1], method=way))
-        )
-        > 1
-    ]
-    return {"coverage": lambda: _draw(results, shapes)} if shapes else {}
+def figures(results: Results) -> Figures:
+    """Return the figure of coverage over N, for the shapes with several variants run."""
+    run: dict[tuple[int, int], set[str]] = {}
+    for result in results.all:
+        settings = result.cell.settings
+        if known((result.values or {}).get("coverage_probability")):
+            run.setdefault((settings["dim"], settings["vocab"]), set()).add(settings["method"])
+    shapes = [shape for shape in results.each("dim", "vocab") if len(run.get(shape, ())) > 1]
+    return {"coverage": partial(_draw, results, shapes)} if shapes else {}
 
 
 def _draw(results: Results, shapes: list[tuple[int, int]]) -> Any:
-    from bayesvec.paper.figures import STYLES, draw_curve, legend_below, panels
+    from bayesvec.paper.figures import draw_variants, label, legend_below, panels
 
-    figure, axes = panels(2, rows=len(shapes), height=3.2, one_scale=True)
-    kinds = (("coverage_probability", "co-occurrence probabilities"), ("coverage_cosine", "cosines"))
+    def percent(metric: str, values: Mapping[str, Any]) -> float | None:
+        share = mean(values[metric])
+        return None if share is None else 100 * share
+
+    figure, axes = panels(2, rows=len(shapes), height=3.2, sharey=True)
     for row, (dim, vocab) in zip(axes, shapes, strict=True):
-        for ax, (measure, what) in zip(row, kinds, strict=True):
-            of_shape = results.having(dim=dim, vocab=vocab)
-            for way in (way for way in of_shape.each("method") if way in STYLES):
-                cells = of_shape.having(method=way).all
-                shares = [mean((result.values or {}).get(measure)) for result in cells]
-                points = [
-                    (result.cell.settings["pairs"], None if share is None else 100 * share)
-                    for result, share in zip(cells, shares, strict=True)
-                ]
-                draw_curve(ax, points, WAYS[way].label, STYLES[way])
+        for ax, (metric, what) in zip(row, _QUANTITIES.items(), strict=True):
+            draw_variants(ax, results.having(dim=dim, vocab=vocab), partial(percent, metric))
             ax.axhline(90.0, color="0.7", linewidth=0.8, zorder=0)
-            ax.set_xscale("log")
-            ax.set_title(f"K={dim}, V={vocab}: {what}", fontsize="medium")
-            ax.set_xlabel("N")
+            label(ax, f"K={dim}, V={vocab}: {what}", "N", log="x")
         row[0].set_ylabel("coverage of 90% intervals (%)")
     legend_below(figure, axes[0][0])
     return figure
+
+
+EXPERIMENT = Experiment("coverage", SHOWS, NOTE, cells, simulated.run, table, figures, pool=POOL)

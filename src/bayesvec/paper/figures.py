@@ -1,6 +1,7 @@
-"""Pictures of experiments: figures of their own, without a display and without state that is shared."""
+"""Figures of experiments: no display, no shared state."""
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesvec._types import Float64
+from bayesvec.paper.experiment import Results, Settings, Values
+from bayesvec.paper.variants import WAYS
 from bayesvec.plots import COLOURS, DASHES, density
 
 if TYPE_CHECKING:
@@ -16,36 +19,44 @@ if TYPE_CHECKING:
 
 DPI = 130
 
-# One colour and one dash for each way in all pictures; Gibbs, NUTS and MFVI have the paper's green, blue, orange.
-STYLES: dict[str, dict[str, Any]] = {
-    "gibbs": {"color": COLOURS[2], "linestyle": DASHES[0]},
-    "nuts": {"color": COLOURS[0], "linestyle": DASHES[1]},
-    "mfvi-stan": {"color": COLOURS[1], "linestyle": DASHES[2]},
-    "mfvi": {"color": COLOURS[4], "linestyle": DASHES[3]},
-    "map": {"color": COLOURS[6], "linestyle": DASHES[4]},
-    "paper": {"color": COLOURS[3], "linestyle": DASHES[5]},
-    "blockvi": {"color": COLOURS[5], "linestyle": DASHES[3]},
-    "laplace": {"color": "0.5", "linestyle": DASHES[4]},
-    "gibbs-plain": {"color": COLOURS[5], "linestyle": DASHES[3]},
-    "gibbs-anew": {"color": COLOURS[1], "linestyle": DASHES[2]},
-    "gibbs-last": {"color": COLOURS[0], "linestyle": DASHES[1]},
-    "gibbs-random": {"color": COLOURS[5], "linestyle": DASHES[2]},
-    "paper-random": {"color": COLOURS[4], "linestyle": DASHES[3]},
+# Colour and dash of each variant in all figures; Gibbs, NUTS and MFVI have the paper's green, blue and orange.
+_STYLES = {
+    "gibbs": (COLOURS[2], 0),
+    "nuts": (COLOURS[0], 1),
+    "mfvi-stan": (COLOURS[1], 2),
+    "mfvi": (COLOURS[4], 3),
+    "map": (COLOURS[6], 4),
+    "paper": (COLOURS[3], 5),
+    "blockvi": (COLOURS[5], 3),
+    "laplace": ("0.5", 4),
+    "gibbs-plain": (COLOURS[5], 3),
+    "gibbs-anew": (COLOURS[1], 2),
+    "gibbs-last": (COLOURS[0], 1),
+    "gibbs-random": (COLOURS[5], 2),
+    "paper-random": (COLOURS[4], 3),
 }
+STYLES = {name: {"color": colour, "linestyle": DASHES[dash]} for name, (colour, dash) in _STYLES.items()}
 
 
 def panels(
-    columns: int, *, rows: int = 1, width: float = 4.4, height: float = 3.6, one_scale: bool = False
+    columns: int, *, rows: int = 1, width: float = 4.4, height: float = 3.6, sharey: bool = False
 ) -> "tuple[Figure, Any]":
-    """Return a new figure and its axes, (rows, columns), the heights of all on one scale or each on its own."""
+    """Return a new figure and its axes, (rows, columns)."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False, sharey=one_scale)
+    axes = figure.subplots(rows, columns, squeeze=False, sharey=sharey)
     for ax in axes.flat:
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)
+        ax.spines[["top", "right"]].set_visible(False)
     return figure, axes
+
+
+def label(ax: "Axes", title: str = "", x: str = "", *, log: str = "") -> None:
+    """Set the title and the label of the x axis; ``log`` names the axes with a logarithmic scale."""
+    ax.set_title(title, fontsize="medium")
+    ax.set_xlabel(x)
+    for axis in log:
+        getattr(ax, f"set_{axis}scale")("log")
 
 
 def legend_below(figure: "Figure", ax: "Axes") -> None:
@@ -55,22 +66,41 @@ def legend_below(figure: "Figure", ax: "Axes") -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
 
 
-def draw_density(ax: "Axes", draws: Float64, label: str, style: dict[str, Any]) -> None:
-    """Draw the density of some cosines, a line where they are all the same."""
+def draw_density(ax: "Axes", draws: Float64, name: str, style: dict[str, Any]) -> None:
+    """Draw the density of cosines; a vertical line if they are all equal."""
     if np.ptp(draws) == 0:
-        ax.axvline(float(draws[0]), label=label, **style)
+        ax.axvline(float(draws[0]), label=name, **style)
         return
     grid, height = density(draws, (-1.0, 1.0))
-    ax.plot(grid, height, label=label, linewidth=1.8, **style)
+    ax.plot(grid, height, label=name, linewidth=1.8, **style)
 
 
 def draw_curve(
-    ax: "Axes", points: Iterable[tuple[float, float | None]], label: str, style: dict[str, Any]
-) -> None:
-    """Draw figures over a size, a dot for each cell that has been run; nothing if there are none."""
-    found = sorted(((x, y) for x, y in points if y is not None), key=itemgetter(0))
-    if found:
-        ax.plot(*zip(*found, strict=True), marker="o", markersize=3, label=label, **style)
+    ax: "Axes",
+    results: Results,
+    y: Callable[[Values], float | None],
+    name: str,
+    style: dict[str, Any],
+    *,
+    x: Callable[[Settings], float] = lambda settings: float(settings["pairs"]),
+) -> list[tuple[float, float]]:
+    """Draw a value over N, a dot for each cell that has one; return the points."""
+    values = [(x(result.cell.settings), y(result.values)) for result in results.all if result.values]
+    points = sorted(((at, value) for at, value in values if value is not None), key=itemgetter(0))
+    if points:
+        ax.plot(*zip(*points, strict=True), marker="o", markersize=3, label=name, **style)
+    return points
+
+
+def draw_variants(
+    ax: "Axes", results: Results, y: Callable[[Values], float | None]
+) -> list[list[tuple[float, float]]]:
+    """Draw a value over N, a curve for each variant that has a style; return the points of each."""
+    return [
+        draw_curve(ax, results.having(method=name), y, WAYS[name].label, STYLES[name])
+        for name in results.each("method")
+        if name in STYLES
+    ]
 
 
 def slope_guide(ax: "Axes", sizes: Sequence[float], at: float) -> None:
@@ -80,9 +110,7 @@ def slope_guide(ax: "Axes", sizes: Sequence[float], at: float) -> None:
 
 
 def save(figure: "Figure", path: Path) -> None:
-    """Write a picture, whole or not at all."""
-    import os
-
+    """Write a figure atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial")
     figure.savefig(partial, format="png", dpi=DPI, metadata={"Software": None})

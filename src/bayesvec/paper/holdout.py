@@ -1,185 +1,133 @@
 """Hold-out scores: what MovieLens and Congress share."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.diagnostics.measures import random_pairs
-from bayesvec.errors import AnchorError
-from bayesvec.estimates.convergence import ess_bulk, rhat
-from bayesvec.estimates.per_draw import cosines
-from bayesvec.fitting import fit
-from bayesvec.paper.cells import Results, Values
-from bayesvec.paper.markdown import NOT_RUN, NOTHING, number
-from bayesvec.paper.variants import WAYS, Way
-from bayesvec.paper.workspace import Bench
-from bayesvec.posterior.posterior import Posterior
+from bayesvec.paper.experiment import Results, Settings, Values
+from bayesvec.paper.fits import COSINES, fit_variant, mixing
+from bayesvec.paper.markdown import grid, number, paragraphs
+from bayesvec.paper.variants import WAYS
+from bayesvec.paper.workspace import Workspace
 from bayesvec.storage.outcome import read_outcome
 
-COSINES = 200  # over which R-hat and ESS are taken
-
-# What can be scored of a way, and what it is called.
+# The estimates that can be scored.
 MEAN, PREDICTIVE, MODE = "posterior_mean", "predictive", "map"
 
 
-def fit_way(
-    name: str, counts: PairCounts, settings: Mapping[str, Any], bench: Bench, *, store: str = "both"
-) -> Posterior | str:
-    """Fit counts into the cell's own folder, where a run that was stopped goes on; or say why that cannot be.
-
-    Parameters
-    ----------
-    name : str
-        The way.
-    counts : PairCounts
-        The data.
-    settings : Mapping
-        ``dim``, ``prior_precision``, ``chains``, ``draws``, ``warmup``, ``thin``, ``seed``, ``options``.
-    bench : Bench
-        Its folder and threads are used.
-    store : str
-        What of the draws is kept, as in `fit`.
-    """
-    way: Way = WAYS[name]
-    given = {key: settings[key] for key in ("prior_precision", "chains", "draws", "warmup", "thin", "seed")}
-    try:
-        return fit(
-            counts,
-            settings["dim"],
-            method=way.method,
-            identify=way.identify,
-            anchors=way.anchors or "qr",
-            options=settings["options"],
-            store=store,
-            out=bench.work / "run",
-            resume=True,
-            threads=bench.threads,
-            progress=False,
-            **given,
-        )
-    except AnchorError as error:
-        return str(error)
-
-
-def score_way(
-    train: PairCounts, test: PairCounts, settings: Mapping[str, Any], bench: Bench
+def fit_and_score(
+    train: PairCounts, test: PairCounts, settings: Settings, workspace: Workspace
 ) -> dict[str, Any]:
-    """Fit one part and score the other; see `fit_way` for the settings.
+    """Fit one part by the variant of a cell and score the other.
 
     Returns
     -------
     dict
-        ``posterior_mean``, ``predictive`` and ``map`` (those there are): log likelihood of a held-out sample;
-        how large both parts are; R-hat and ESS of some cosines, if the way has chains; what it says of its
-        long work, if it does any.
+        ``posterior_mean``, ``predictive`` and ``map`` (as available): log likelihood per held-out sample; the
+        sizes of both parts; R-hat and ESS of some cosines, if there are chains; the summary of the method.
     """
-    bench.work.mkdir(parents=True, exist_ok=True)
-    sizes = {
+    post = fit_variant(train, settings, workspace)
+    score = post.score(test)
+    scores = {name: getattr(score, name) for name in (MEAN, PREDICTIVE, MODE)}
+    return {
+        **read_outcome(post.draws.path).summary,
         "trained": train.num_observations,
         "held_out": test.num_observations,
         "distinct_pairs": train.num_pairs,
-    }
-    post = fit_way(settings["method"], train, settings, bench)
-    if isinstance(post, str):
-        return sizes | {"impossible": post}
-    score = post.score(test)
-    found = {name: getattr(score, name) for name in (MEAN, PREDICTIVE, MODE)}
-    told = read_outcome(post.draws.path).summary  # of its long work
-    scores = {name: value for name, value in found.items() if value is not None}
-    return told | sizes | mixing_of(post) | scores
-
-
-def mixing_of(post: Posterior) -> dict[str, float]:
-    """Return R-hat and ESS of cosines chosen at random; nothing of a point."""
-    if post.draws.num_draws < 4:
-        return {}
-    values = cosines(post.draws, *random_pairs(len(post.words), None, COSINES, seed=0))
-    return {
-        "rhat": float(np.nanmax(rhat(values))),
-        "ess_median": float(np.nanmedian(ess_bulk(values))),
-        "ess_worst": float(np.nanmin(ess_bulk(values))),
+        **mixing(post),
+        **{name: value for name, value in scores.items() if value is not None},
     }
 
 
-def score_rows(
-    results: Results, key: str, columns: Sequence[Any], printed: Mapping[str, Sequence[float | None]]
-) -> list[list[str]]:
-    """Return a row for each estimate of each way, the paper's under ours, and one for no model at all.
+def score_tables(
+    results: Results,
+    title: str,
+    by: Sequence[str],
+    key: str,
+    heads: Mapping[Any, str],
+    printed: Callable[[Settings, Any], Mapping[str, float | None]],
+) -> str:
+    """Return a table for each value of some settings, the best estimates, and how well the chains mixed.
 
     Parameters
     ----------
     results : Results
-        The cells of one table.
+        All cells.
+    title : str
+        The name of a table, a format of the settings that distinguish the tables.
+    by : sequence of str
+        These settings.
     key : str
-        The setting that differs from column to column.
-    columns : sequence
-        Its values.
-    printed : mapping of str to sequence
-        The paper's rows by the way and estimate they belong to, such as ``gibbs posterior_mean``.
+        The setting of the columns.
+    heads : Mapping
+        The head of each column, by its value.
+    printed : callable
+        The paper's scores in a column of a table, by variant and estimate such as ``gibbs posterior_mean``.
     """
+    parts = []
+    for where in results.settings(*by):
+        of_table, name = results.having(**where), title.format(**where)
+        columns = sorted(of_table.each(key))
+        rows = _rows(of_table, key, columns, [printed(where, column) for column in columns])
+        parts.append(grid([name, *(heads[column] for column in columns)], rows))
+        if best := _best(of_table, key, columns):
+            parts.append(f"{name[0].upper()}{name[1:]}: {best}")
+    return paragraphs(*parts, _mixing(results))
+
+
+def _rows(
+    results: Results, key: str, columns: Sequence[Any], in_paper: Sequence[Mapping[str, float | None]]
+) -> list[list[str]]:
+    """Return a row for each estimate, the paper's below ours, and one for no model at all."""
+
+    def show(kind: str) -> Callable[[Values], str]:
+        return lambda values: number(values.get(kind), ".4f") + ("" if values.get("converged", True) else "*")
+
     rows = []
-    for way in results.each("method"):
-        for kind, what in _estimates(way):
-            texts = [_score_text(results, way, kind, {key: column}) for column in columns]
-            rows.append([f"{WAYS[way].label}{what}", *texts])
-            if f"{way} {kind}" in printed:
-                rows.append(["(paper)", *(number(value, ".4f") for value in printed[f"{way} {kind}"])])
+    for variant in results.each("method"):
+        for kind, what in _estimates(variant):
+            texts = results.across(key, columns, show(kind), method=variant)
+            rows.append([f"{WAYS[variant].label}{what}", *texts])
+            if all(f"{variant} {kind}" in scores for scores in in_paper):
+                rows.append(["(paper)", *(number(scores[f"{variant} {kind}"], ".4f") for scores in in_paper)])
     return [*rows, ["no model: even odds for every sample", *[f"{-math.log(2.0):.4f}"] * len(columns)]]
 
 
-def _estimates(way: str) -> list[tuple[str, str]]:
-    if way == "map":
+def _estimates(variant: str) -> list[tuple[str, str]]:
+    if variant == "map":
         return [(MODE, "")]
-    mean = "posterior mean" if WAYS[way].method in ("gibbs", "nuts") else "mean"
+    mean = "posterior mean" if WAYS[variant].method in ("gibbs", "nuts") else "mean"
     return [(MEAN, f": {mean}"), (PREDICTIVE, ": predictive")]
 
 
-def _score_text(results: Results, way: str, kind: str, where: Mapping[str, Any]) -> str:
-    values = results.get(method=way, **where)
-    if values is None:
-        return NOT_RUN if results.has(method=way, **where) else ""
-    if "impossible" in values:
-        return NOTHING
-    return number(values.get(kind), ".4f") + ("" if values.get("converged", True) else "*")
-
-
-def ahead(results: Results, key: str, columns: Sequence[Any], name: str) -> str:
-    """Say where the posterior mean of Gibbs is ahead of the MAP, and the predictive ahead of both."""
-    found = []
+def _best(results: Results, key: str, columns: Sequence[Any]) -> str:
+    """Return where Gibbs beats the MAP, and the estimate with the highest score in each column."""
+    found, best = [], []
     for column in columns:
-        gibbs, mode = (results.get(method=way, **{key: column}) for way in ("gibbs", "map"))
+        in_column = results.having(**{key: column})
+        gibbs, mode = (in_column.get(method=variant) for variant in ("gibbs", "map"))
         if gibbs is not None and mode is not None:
             found.append((gibbs[MEAN] > mode[MODE], gibbs[PREDICTIVE] > max(gibbs[MEAN], mode[MODE])))
+        scores = [
+            (values[kind], f"{WAYS[variant].label}{what}")
+            for variant in in_column.each("method")
+            for kind, what in _estimates(variant)
+            if (values := in_column.get(method=variant)) and values.get(kind) is not None
+        ]
+        best += [max(scores)[1]] if scores else []
     if not found:
         return ""
     mean, predictive = (sum(flags) for flags in zip(*found, strict=True))
-    best = [_best(results.having(**{key: column})) for column in columns]
     return (
-        f"{name}: of {len(found)} sizes with both, the posterior mean of Gibbs is ahead of the MAP at {mean}, "
-        f"its predictive ahead of both at {predictive}. Ahead of all that have been run, from the first column to "
-        f"the last: {'; '.join(filter(None, best))}."
+        f"of {len(found)} sizes with both, the posterior mean of Gibbs beats the MAP at {mean} and its predictive "
+        f"beats both at {predictive}. Best of all that have been run, by column: {'; '.join(best)}."
     )
 
 
-def _best(results: Results) -> str:
-    """Say which estimate of which way has the highest score."""
-    scores = []
-    for way in results.each("method"):
-        values = results.get(method=way) or {}
-        scores += [
-            (values[kind], f"{WAYS[way].label}{what}")
-            for kind, what in _estimates(way)
-            if values.get(kind) is not None
-        ]
-    return max(scores)[1] if scores else ""
-
-
-def mixing(results: Results) -> str:
-    """Say how well the chains of the fits mixed, over all that have been run."""
-    found: list[Values] = [
+def _mixing(results: Results) -> str:
+    """Return how well the chains mixed, over all fits that have been run."""
+    found = [
         result.values
         for result in results.all
         if result.values is not None
@@ -188,8 +136,8 @@ def mixing(results: Results) -> str:
     ]
     if not found:
         return ""
-    worst = max(found, key=lambda values: values["rhat"])
     return (
-        f"Chains: the largest R-hat of {COSINES} cosines is {worst['rhat']:.2f} over {len(found)} fits, "
-        f"their smallest median ESS {min(values['ess_median'] for values in found):.0f}."
+        f"Chains: over {len(found)} fits, the largest R-hat of {COSINES} cosines is "
+        f"{max(values['rhat'] for values in found):.2f} and the smallest median ESS "
+        f"{min(values['ess_median'] for values in found):.0f}."
     )

@@ -7,23 +7,47 @@ from pathlib import Path
 
 from bayesvec import _atomic as files
 from bayesvec.errors import InputError
-from bayesvec.paper.cells import Experiment, Results, read_results
-from bayesvec.paper.markdown import KEY, paragraphs
+from bayesvec.paper.data import CONGRESS_WORDS
+from bayesvec.paper.experiment import Experiment, Results
+from bayesvec.paper.markdown import NOT_RUN, NOTHING, paragraphs
 
 TITLE = "# The paper, reproduced"
 HEAD = f"""\
 {TITLE}
 
 Every table and figure of *Posterior Sampling of Probabilistic Word Embeddings* (Yrjänäinen, Boström, Magnusson &
-Jonasson), ours beside the paper's. This page is made from the records of single cells (`experiments/records`) by
-`make paper`; no result on it is typed by hand but the paper's own. Run any of it with `bayesvec reproduce NAME`, see
-the cells and what they cost with `--list`, and a small version of all with `bayesvec reproduce all --quick`. The data
-of MovieLens and Congress are looked for in the folder that `BAYESVEC_DATA` names."""
+Jonasson), our results beside the paper's. `make paper` generates this page from the records of single cells in
+`experiments/records`; only the paper's numbers are typed by hand. `bayesvec reproduce NAME` runs an experiment,
+`--list` shows its cells and what they cost, and `bayesvec reproduce all --quick` runs a small version of everything.
+MovieLens and the speeches in Congress are read from the folder named by `BAYESVEC_DATA`."""
 QUICK = f"""\
 {TITLE}: the quick size
 
-A trial of every experiment with fewer and smaller cells, made with `--quick`: it shows that all of them run, not what
-they find. The notes speak of the full size; what was run here is in the names of the cells and in their records."""
+A trial run of every experiment with fewer and smaller cells (`--quick`): it shows that they run, not what they find.
+The notes describe the full size; the settings used here are in the records."""
+GLOSSARY = f"""\
+## Terms
+
+- `{NOT_RUN}`: not run yet; `{NOTHING}`: not given, impossible or not measured; an empty field: not planned.
+- **World**: a simulated data set whose true vectors are known. The prior precision is K, as in the simulation.
+- **N**: the number of samples, positive and negative.
+- **Gibbs**: our sampler. Free (no fixed contexts), one overrelaxed update of each row per sweep, and the orbit move;
+  "no overrelaxation" and "no orbit move" leave out one of these.
+- **Contexts fixed**: K contexts (the last, random ones, or a choice by pivoted QR) are held at their MAP values;
+  impossible where these span fewer than K directions, as the MAP of a rare context may be zero.
+- **Algorithm 1**: the paper's Gibbs sampler on our kernels. Each row restarts from the prior and takes S = 10 steps,
+  and K contexts are fixed at the MAP even where they span fewer than K directions. Chains start near the MAP.
+- **NUTS**: the paper's HMC. **MFVI**: mean-field variational inference, stopped by Stan's default rule, as in the
+  paper, or run to convergence. **blockvi**: a variational approximation with one K x K Gaussian per row.
+- **Laplace**: free unless stated otherwise; the paper fixes the last K contexts.
+- **Posterior mean**, **mean vectors**: an estimate at the posterior mean of the vectors, as in the paper; free draws
+  are aligned (Procrustes) first. **Predictive**, **mean probabilities**: probabilities averaged over the draws.
+- **R-hat**, **ESS**: rank-normalised split R-hat, bulk and tail ESS (Vehtari et al. 2021).
+- **MovieLens**: MovieLens 100K (Harper & Konstan 2015), the 603 movies with at least 50 ratings.
+- **Congress**: speeches in the US House, 2001 to 2020, drawn at random up to {CONGRESS_WORDS:,} words. The paper uses
+  the daily edition of Gentzkow, Shapiro & Taddy (2018). Preprocessing as in the paper: lower case, letters only,
+  Snowball stems except for stopwords, the 5,000 most frequent stems, window 2, one negative sample per positive one
+  from the unigram distribution, no subsampling."""
 
 
 def page_text(experiments: Iterable[Experiment], out: Path, *, quick: bool, figures: str) -> str:
@@ -32,40 +56,40 @@ def page_text(experiments: Iterable[Experiment], out: Path, *, quick: bool, figu
     Parameters
     ----------
     experiments : iterable of Experiment
-        The modules, in their order.
+        In the order of the page.
     out : Path
         The folder of the records.
     quick : bool
-        Of the quick size, or the full one.
+        The quick size, or the full one.
     figures : str
-        Where the pictures are, seen from the page.
+        The folder of the figures, relative to the page.
     """
     parts = []
     for experiment in experiments:
-        results = read_results(out, experiment, quick=quick)
+        results = experiment.results(out, quick=quick)
         pictures = [Path(figures, f"{name}.png") for name in experiment.figures(results)]
         parts.append(section(experiment, results, pictures, quick=quick))
-    return paragraphs(QUICK if quick else HEAD, KEY, *parts) + "\n"
+    return paragraphs(QUICK if quick else HEAD, GLOSSARY, *parts) + "\n"
 
 
 def section(experiment: Experiment, results: Results, pictures: Sequence[Path], *, quick: bool) -> str:
-    """Return one experiment: what it shows, how much of it has been run, tables, pictures, the note."""
+    """Return one experiment: what it shows, how much has been run, tables, figures and the note."""
     state = (
         f"{results.done} of {len(results)} cells run." if results.done < len(results) else "All cells run."
     )
-    command = f"bayesvec reproduce {experiment.NAME}" + (" --quick" if quick else "")
+    command = f"bayesvec reproduce {experiment.name}" + (" --quick" if quick else "")
     return paragraphs(
-        f"## {experiment.NAME}" + (", the quick size" if quick else ""),
-        f"{experiment.SHOWS}. `{command}`. {state}{_made_with(results)}",
+        f"## {experiment.name}" + (", the quick size" if quick else ""),
+        f"{experiment.shows}. `{command}`. {state}{_provenance(results)}",
         experiment.table(results),
         _impossible(results),
         "\n".join(f"![{path.stem}]({path.as_posix()})" for path in pictures),
-        textwrap.fill(" ".join(experiment.NOTE.split()), 110, break_on_hyphens=False),
+        textwrap.fill(" ".join(experiment.note.split()), 110, break_on_hyphens=False),
     )
 
 
-def _made_with(results: Results) -> str:
-    """Say which machines and versions the records are from."""
+def _provenance(results: Results) -> str:
+    """Return the machines and versions of the records, and the time they took."""
     records = [result.record for result in results.all if result.record is not None]
     if not records:
         return ""
@@ -73,43 +97,37 @@ def _made_with(results: Results) -> str:
         f"{record['machine']['processor']}, {record['machine']['cores']} cores" for record in records
     )
     versions = dict.fromkeys(f"bayesvec {record['versions'].get('bayesvec', '?')}" for record in records)
-    count = math.ceil(sum(record["seconds"] for record in records) / 60)
-    minutes = f"{count} minute{'' if count == 1 else 's'} in all"
-    if any(record.get("continued") for record in records):
-        minutes = f"more than {minutes}"
-    return f" ({'; '.join(machines)}; {', '.join(versions)}; {minutes}.)"
+    minutes = math.ceil(sum(record["seconds"] for record in records) / 60)
+    more = "more than " if any(record.get("continued") for record in records) else ""
+    total = f"{more}{minutes} minute{'' if minutes == 1 else 's'} in all"
+    return f" ({'; '.join(machines)}; {', '.join(versions)}; {total}.)"
 
 
 def _impossible(results: Results) -> str:
-    """Say of which cells, or of some of their worlds, there is nothing to show, and why."""
+    """Return which cells, or some of their worlds, could not be computed, and why."""
     labels: dict[str, list[str]] = {}
     for result in results.all:
-        found = (result.values or {}).get("impossible", [])
-        for reason in [found] if isinstance(found, str) else found:
+        for reason in result.reasons:
             labels.setdefault(reason, []).append(result.cell.label)
-    return "\n".join(f"- Not possible in {', '.join(which)}: {reason}." for reason, which in labels.items())
+    return "\n".join(f"- Impossible in {', '.join(which)}: {reason}." for reason, which in labels.items())
 
 
 def write_figures(experiment: Experiment, results: Results, folder: Path) -> list[Path]:
-    """Write the pictures of an experiment and return where they are."""
+    """Write the figures of an experiment and return their paths."""
     from bayesvec.paper.figures import save
 
-    written = []
-    for name, draw in experiment.figures(results).items():
-        path = folder / f"{name}.png"
+    drawn = {folder / f"{name}.png": draw for name, draw in experiment.figures(results).items()}
+    for path, draw in drawn.items():
         save(draw(), path)
-        written.append(path)
-    return written
+    return list(drawn)
 
 
 def write_page(experiments: Sequence[Experiment], out: Path, page: Path, *, quick: bool) -> list[Path]:
-    """Write the page and, in a folder ``figures`` beside it, its pictures; return what was written."""
+    """Write the page and its figures, in a folder ``figures`` beside it; return the paths."""
     _check_place(page)
-    folder = page.parent / "figures"
     written = []
     for experiment in experiments:
-        results = read_results(out, experiment, quick=quick)
-        written += write_figures(experiment, results, folder)
+        written += write_figures(experiment, experiment.results(out, quick=quick), page.parent / "figures")
     text = page_text(experiments, out, quick=quick, figures="figures")
     page.parent.mkdir(parents=True, exist_ok=True)
     files.write(page, [text.encode()])
@@ -117,11 +135,11 @@ def write_page(experiments: Sequence[Experiment], out: Path, page: Path, *, quic
 
 
 def _check_place(page: Path) -> None:
-    """Raise unless the page can be written there: nothing is, or a page like it."""
+    """Raise unless the page is new or replaces an earlier one."""
     if page.is_dir():
-        raise InputError(f"{page} is a folder; name the page to write, such as {page / 'paper.md'}")
+        raise InputError(f"{page} is a folder; name a file for the page, such as {page / 'paper.md'}")
     if files.is_other_file(page, TITLE.encode()):
-        raise InputError(f"{page} exists and is not such a page; it is not replaced; choose another name")
+        raise InputError(f"{page} exists and is not such a page, so it is not replaced; choose another name")
     above = next(folder for folder in page.absolute().parents if folder.exists())
     if not above.is_dir():
         raise InputError(f"cannot write {page}: {above} is a file; choose another name")

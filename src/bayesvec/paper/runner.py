@@ -1,42 +1,18 @@
-"""The loop over cells: those that have no record yet, one after another, each written when it is done."""
+"""The loop over cells: those without a record, one after another, each written when it is done."""
 
+import contextlib
+import shutil
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bayesvec._atomic import Lock
-from bayesvec.paper.cells import Cell, Experiment, choose, read_record
-from bayesvec.paper.workspace import run_cell
-
-
-@dataclass(frozen=True)
-class Told:
-    """What the loop says of a cell.
-
-    Attributes
-    ----------
-    name : str
-        The experiment.
-    cell : Cell
-        The cell.
-    number, total : int
-        Which of how many that were asked for.
-    seconds : float or None
-        How long it took, None if it begins now.
-    """
-
-    name: str
-    cell: Cell
-    number: int
-    total: int
-    seconds: float | None
-
-    def __str__(self) -> str:
-        head = f"{self.name} {self.number}/{self.total} {self.cell.label}"
-        if self.seconds is None:
-            return f"{head}: about {in_time(self.cell.cost)}"
-        return f"{head}: {in_time(self.seconds)}"
+from bayesvec import _atomic as files
+from bayesvec.errors import AnchorError, InputError
+from bayesvec.paper.experiment import FORMAT, Cell, Experiment, NoData, tidy
+from bayesvec.paper.workspace import Workspace
+from bayesvec.storage.provenance import machine, versions
 
 
 def run_cells(
@@ -46,49 +22,99 @@ def run_cells(
     quick: bool,
     only: Sequence[str] = (),
     threads: int,
-    tell: Callable[[Told], None] = lambda told: None,
+    started: Callable[[Cell], None] = lambda cell: None,
+    finished: Callable[[Cell, str], None] = lambda cell, line: None,
     report: Callable[[str], None] = lambda text: None,
 ) -> int:
-    """Run the cells that are asked for and have no record; return how many were computed.
+    """Run the chosen cells that have no record; return how many were computed.
 
     Parameters
     ----------
     experiment : Experiment
-        The module.
+        The experiment.
     out : Path
         The folder of all records.
     quick : bool
         The quick size, or the full one.
     only : sequence of str
-        Patterns of labels, see `Cell.is_meant`; none means all.
+        Patterns of labels, see `Cell.matches`; none means all.
     threads : int
         Threads to use.
-    tell : callable, optional
-        Told when a cell begins and when it is done.
+    started, finished : callable, optional
+        Called when a cell starts, and when it is done with a line about it.
     report : callable, optional
-        Told how far a cell is.
+        Called with the progress within a cell.
     """
-    cells = choose(experiment, quick, only)
-    folder = out / experiment.POOL
+    cells = experiment.choose(quick, only)
+    folder = out / experiment.folder
     folder.mkdir(parents=True, exist_ok=True)
     computed = 0
-    lock = Lock(folder)
+    lock = files.Lock(folder)
     try:
         for number, cell in enumerate(cells, start=1):
-            if read_record(out, experiment, cell) is not None:
+            if experiment.read(out, cell) is not None:
                 continue
-            tell(Told(experiment.NAME, cell, number, len(cells), None))
-            record: dict[str, Any] = run_cell(
-                experiment, cell, out, quick=quick, threads=threads, report=report
-            )
+            started(cell)
+            record = run_cell(experiment, cell, out, quick=quick, threads=threads, report=report)
             computed += 1
-            tell(Told(experiment.NAME, cell, number, len(cells), record["seconds"]))
+            seconds = duration(record["seconds"])
+            finished(cell, f"{experiment.name} {number}/{len(cells)} {cell.label}: {seconds}")
     finally:
         lock.close()
     return computed
 
 
-def in_time(seconds: float) -> str:
+def run_cell(
+    experiment: Experiment,
+    cell: Cell,
+    out: Path,
+    *,
+    quick: bool,
+    threads: int,
+    report: Callable[[str], None] = lambda text: None,
+) -> dict[str, Any]:
+    """Compute a cell and write its record atomically; the parameters are those of `run_cells`."""
+    path = experiment.path(out, cell)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    work = path.parent / "work" / experiment.key(cell)
+    resumed = work.exists()
+    found, began, worked = machine(), time.perf_counter(), time.process_time()
+    values = _compute(experiment, cell, Workspace(threads, work, report))
+    record = {
+        "format": FORMAT,
+        "experiment": experiment.folder,
+        "version": experiment.version,
+        "label": cell.label,
+        "quick": quick,
+        "settings": dict(cell.settings),
+        "seed": cell.settings.get("seed"),
+        "versions": versions(),
+        "machine": found,
+        "threads": threads,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(time.perf_counter() - began, 3),
+        "processor_seconds": round(time.process_time() - worked, 3),  # of all threads
+        "continued": resumed,  # after a stop; the time is that of the last part
+        "values": values,
+    }
+    files.write_json(path, record)
+    shutil.rmtree(work, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        work.parent.rmdir()  # if no other cell has anything there
+    return record
+
+
+def _compute(experiment: Experiment, cell: Cell, workspace: Workspace) -> Any:
+    """Return the values of a cell, or the reason why its contexts cannot be fixed."""
+    try:
+        return tidy(experiment.run(cell.settings, workspace))
+    except AnchorError as reason:
+        return {"impossible": str(reason)}
+    except InputError as error:
+        raise NoData(str(error)) from None
+
+
+def duration(seconds: float) -> str:
     """Return a duration in words, in seconds below two minutes."""
     if seconds < 120:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"

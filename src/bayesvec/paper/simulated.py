@@ -1,132 +1,108 @@
-"""The simulation study: a method on worlds of one size, for the experiments coverage, convergence and scaling.
+"""Simulated worlds: the cells that coverage, convergence and scaling share, and two chains on one world.
 
-They ask different questions of the same draws, so they share these cells: none is computed twice.
+The three experiments ask different questions of the same draws, so no cell is computed twice.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import AnchorError, NumericalError
-from bayesvec.paper.cells import Cell
-from bayesvec.paper.costs import fit_seconds
-from bayesvec.paper.markdown import size
-from bayesvec.paper.measures import against_truth, effective
-from bayesvec.paper.sampling import draw
-from bayesvec.paper.variants import WAYS, options_of
-from bayesvec.paper.workspace import Bench
-from bayesvec.simulation.pairs import simulate
+from bayesvec.paper.costs import world_seconds
+from bayesvec.paper.experiment import Cell, Results, Settings, make_cells, name_settings
+from bayesvec.paper.markdown import NOT_RUN, mean, number, size
+from bayesvec.paper.metrics import against_truth, effective
+from bayesvec.paper.sampling import Drawn, draw
+from bayesvec.paper.variants import WAYS
+from bayesvec.paper.workspace import Workspace
+from bayesvec.simulation.pairs import Truth, simulate
 
 POOL = "simulated"
-VERSION = 1
-
 SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 500_000, 1_000_000)
+FEW_SIZES = (10_000, 100_000, 1_000_000)
 SHAPES = ((5, 100), (10, 100), (20, 100), (5, 200), (10, 200), (20, 200))  # (K, V) of the paper
-COMPARED = (
-    "nuts",
-    "mfvi-stan",
-    "mfvi",
-    "blockvi",
-    "laplace",
-)  # beside Gibbs, where K is 5 or 10 and V is 100
-MEASURES = (
-    "coverage_probability",
-    "coverage_cosine",
-    "rmse_plugin",
-    "rmse_probability",
-    "ess_median",
-    "ess_worst",
+COMPARED = ("nuts", "mfvi-stan", "mfvi", "blockvi", "laplace")  # where K is 5 or 10 and V is 100
+METRICS = (
+    *("coverage_probability", "coverage_cosine", "rmse_plugin", "rmse_probability"),
+    *("ess_median", "ess_worst"),
 )
 MIXING = 100  # probabilities, and cosines, of which the ESS is taken
+LARGE = (50_000, 20_000)  # the slope is measured from here on; the second for the quick size
 
 
 def cells(quick: bool) -> list[Cell]:
     """Return all cells of the study; each experiment takes those that it shows."""
-    return _quick() if quick else _full()
+    grid = [(*model, pairs) for *model, sizes in (_quick_grid() if quick else _grid()) for pairs in sizes]
+    return make_cells(
+        (
+            {**settings, **_lengths(settings["method"], quick)}
+            for settings in name_settings("dim vocab method world pairs", grid, worlds=2 if quick else 10)
+        ),
+        lambda settings: world_label(settings) + (" zipf" if settings["world"] == "zipf" else ""),
+        world_seconds,
+        _rank,
+    )
 
 
-def _full() -> list[Cell]:
-    found = []
+def _grid() -> Iterator[tuple[Any, ...]]:
+    """Yield K, V, variant, world and sizes."""
     for dim, vocab in SHAPES:
-        found += [_cell(dim, vocab, pairs, "gibbs") for pairs in SIZES]
+        yield dim, vocab, "gibbs", "uniform", SIZES
         if vocab == 100 and dim <= 10:
-            found += [_cell(dim, vocab, pairs, way) for way in COMPARED for pairs in SIZES]
-            found += [_cell(dim, vocab, pairs, "paper") for pairs in (10_000, 100_000, 1_000_000)]
-    for way in ("gibbs-last", "laplace-last"):
-        found += [_cell(5, 100, pairs, way) for pairs in (10_000, 100_000, 1_000_000)]
-    found += [_cell(5, 100, pairs, "map") for pairs in SIZES]
-    for way in ("gibbs", "nuts", "mfvi-stan", "mfvi", "map"):
-        found += [_cell(5, 100, pairs, way, world="zipf") for pairs in SIZES]
-    found += [_cell(5, 100, pairs, "paper", world="zipf") for pairs in (100_000, 1_000_000)]
-    return found
+            for variant in COMPARED:
+                yield dim, vocab, variant, "uniform", SIZES
+            yield dim, vocab, "paper", "uniform", FEW_SIZES
+    for variant in ("gibbs-last", "laplace-last"):
+        yield 5, 100, variant, "uniform", FEW_SIZES
+    yield 5, 100, "map", "uniform", SIZES
+    for variant in ("gibbs", "nuts", "mfvi-stan", "mfvi", "map"):
+        yield 5, 100, variant, "zipf", SIZES
+    yield 5, 100, "paper", "zipf", FEW_SIZES[1:]
 
 
-def _quick() -> list[Cell]:
-    few: dict[str, Any] = {"worlds": 2, "draws": 400, "warmup": 200}
+def _quick_grid() -> Iterator[tuple[Any, ...]]:
     sizes = (2_000, 20_000, 200_000)
-    found = [_cell(5, 100, pairs, "gibbs", **few) for pairs in sizes]
-    for way in (*COMPARED, "paper"):
-        found += [_cell(5, 100, 20_000, way, **few)]
-    found += [_cell(10, 200, pairs, "gibbs", **few) for pairs in sizes[1:]]
-    found += [_cell(5, 100, pairs, "map", **few) for pairs in sizes]
-    for way in ("gibbs", "map"):
-        found += [_cell(5, 100, pairs, way, world="zipf", **few) for pairs in sizes]
-    return found
+    yield 5, 100, "gibbs", "uniform", sizes
+    for variant in (*COMPARED, "paper"):
+        yield 5, 100, variant, "uniform", sizes[1:2]
+    yield 10, 200, "gibbs", "uniform", sizes[1:]
+    for variant, world in (("map", "uniform"), ("gibbs", "zipf"), ("map", "zipf")):
+        yield 5, 100, variant, world, sizes
 
 
-def _cell(
-    dim: int,
-    vocab: int,
-    pairs: int,
-    way: str,
-    *,
-    world: str = "uniform",
-    worlds: int = 10,
-    draws: int | None = None,
-    warmup: int | None = None,
-) -> Cell:
-    usual = (1000, 400) if WAYS[way].method == "nuts" else (2000, 500)
-    settings: dict[str, Any] = {
-        "world": world,
-        "dim": dim,
-        "vocab": vocab,
-        "pairs": pairs,
-        "method": way,
-        "options": options_of(way),
-        "worlds": worlds,
-        "draws": 1 if way == "map" else draws or usual[0],
-        "warmup": warmup or usual[1] if WAYS[way].method in ("gibbs", "nuts") else 0,
-        "seed": 0,
+def _lengths(variant: str, quick: bool) -> dict[str, int]:
+    method = WAYS[variant].method
+    draws, warmup = (400, 200) if quick else (1000, 400) if method == "nuts" else (2000, 500)
+    return {
+        "draws": 1 if variant == "map" else draws,
+        "warmup": warmup if method in ("gibbs", "nuts") else 0,
     }
-    label = f"K={dim} V={vocab} N={size(pairs)} {way}" + (" zipf" if world == "zipf" else "")
-    named = way in ("gibbs", "map") or (way in ("nuts", "mfvi-stan", "laplace") and world == "uniform")
-    rank = 0 if way in ("gibbs", "map") else 1 if named else 2
-    sweeps = settings["draws"] + settings["warmup"]
-    cost = fit_seconds(way, dim, vocab, pairs, sweeps=sweeps, at_once=2, fits=worlds)
-    return Cell(label, settings, cost + worlds * sweeps * vocab**2 * 1e-8, rank)
 
 
-def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
-    """Fit each world and hold the draws against its truth; None for a world where the way does not exist."""
+def _rank(settings: Settings) -> int:
+    if settings["method"] in ("gibbs", "map"):
+        return 0
+    return (
+        1 if settings["method"] in ("nuts", "mfvi-stan", "laplace") and settings["world"] == "uniform" else 2
+    )
 
-    def of_world(number: int) -> dict[str, float] | str:
-        counts, truth = simulate(
-            settings["vocab"],
-            settings["dim"],
-            pairs=settings["pairs"],
-            zipf=settings["world"] == "zipf",
-            seed=settings["seed"] + number,
-        )
+
+def world_label(settings: Settings) -> str:
+    """Return the label of a cell on simulated worlds."""
+    return "K={dim} V={vocab} N={N} {method}".format(N=size(settings["pairs"]), **settings)
+
+
+def run(settings: Settings, workspace: Workspace) -> dict[str, Any]:
+    """Fit each world and compare the draws with its truth; None for a world where that is impossible."""
+
+    def fit_world(number: int) -> dict[str, float] | str:
+        counts, truth = _simulate(settings, number)
         try:
-            drawn = draw(
-                settings["method"],
-                counts,
-                settings["dim"],
-                prior_precision=float(settings["dim"]),
-                draws=settings["draws"],
-                warmup=settings["warmup"],
-                bench=bench,
-            )
-        except (AnchorError, NumericalError) as reason:  # such as a mode at which the Hessian is singular
+            drawn = _draw(settings, counts, workspace, draws=settings["draws"], warmup=settings["warmup"])
+        except (AnchorError, NumericalError) as reason:  # such as a singular Hessian at the mode
             return str(reason)
         found = against_truth(drawn, truth)
         if WAYS[settings["method"]].method in ("gibbs", "nuts"):
@@ -135,9 +111,57 @@ def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
             found["ess_worst"] = min(each["worst"] for each in mixed.values())
         return found
 
-    found = bench.over(range(settings["worlds"]), of_world)
+    found = workspace.map(fit_world, range(settings["worlds"]))
     values: dict[str, Any] = {
-        name: [None if isinstance(world, str) else world.get(name) for world in found] for name in MEASURES
+        name: [None if isinstance(world, str) else world.get(name) for world in found] for name in METRICS
     }
     reasons = sorted({world for world in found if isinstance(world, str)})
     return values | ({"impossible": reasons} if reasons else {})
+
+
+def _simulate(settings: Settings, number: int = 0) -> tuple[PairCounts, Truth]:
+    vocab, dim, pairs = (settings[name] for name in ("vocab", "dim", "pairs"))
+    zipf = settings.get("world") == "zipf"
+    return simulate(vocab, dim, pairs=pairs, zipf=zipf, seed=settings["seed"] + number)
+
+
+def draw_world(settings: Settings, workspace: Workspace) -> tuple[Drawn, Truth]:
+    """Draw two chains on the first world, as many at a time as there are threads; also return the truth."""
+    counts, truth = _simulate(settings)
+    given = {name: settings[name] for name in ("draws", "warmup", "chains")}
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _draw(settings, counts, workspace, threads=workspace.threads, **given), truth
+
+
+def _draw(settings: Settings, counts: PairCounts, workspace: Workspace, **given: Any) -> Drawn:
+    dim = settings["dim"]
+    return draw(settings["method"], counts, dim, prior_precision=float(dim), bench=workspace, **given)
+
+
+def find_errors(
+    results: Results, sizes: Sequence[int], metric: str = "rmse_plugin", **settings: Any
+) -> list[float | None]:
+    """Return the mean RMSE_co over worlds at each size, None where it is missing."""
+    return [mean((results.get(pairs=pairs, **settings) or {}).get(metric)) for pairs in sizes]
+
+
+def error_row(
+    name: str, results: Results, sizes: Sequence[int], metric: str = "rmse_plugin", **settings: Any
+) -> list[str]:
+    """Return RMSE_co at each size, its slope over the large sizes and that between the two largest."""
+    texts = results.across("pairs", sizes, lambda values: number(mean(values[metric]), ".4f"), **settings)
+    errors = find_errors(results, sizes, metric, **settings)
+    least = LARGE[0] if sum(pairs >= LARGE[0] for pairs in sizes) > 1 else LARGE[1]
+    planned = len(results.having(**settings))
+    missing = NOT_RUN if planned == len(sizes) else ""
+    slopes = [find_slope(sizes, errors, start) for start in (least, sizes[-2])]
+    return [name, *texts, *(missing if slope is None else f"{slope:.3f}" for slope in slopes)]
+
+
+def find_slope(sizes: Sequence[int], errors: Sequence[float | None], least: int) -> float | None:
+    """Return the least-squares slope of log error over log N from ``least`` on; None if any is missing."""
+    points = [(n, e) for n, e in zip(sizes, errors, strict=True) if n >= least]
+    if len(points) < 2 or any(error is None for _, error in points):
+        return None
+    x, y = np.log(np.array(points, dtype=np.float64)).T
+    return float(np.polyfit(x, y, 1)[0])

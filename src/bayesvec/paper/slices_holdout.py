@@ -1,6 +1,7 @@
 """What priors over groups and time gain on held-out speeches: beyond the paper, which names but does not fit them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,97 +11,79 @@ from bayesvec._types import Bool
 from bayesvec.counts.pairs import PairCounts, from_pairs
 from bayesvec.counts.rows import word_of_rows
 from bayesvec.estimates.convergence import rhat
-from bayesvec.fitting import fit
 from bayesvec.paper import data
-from bayesvec.paper.cells import Cell, Results
 from bayesvec.paper.costs import congress_pairs, sweep_seconds
-from bayesvec.paper.holdout import MEAN, PREDICTIVE, mixing_of
-from bayesvec.paper.markdown import NOT_RUN, grid, number, paragraphs, size
-from bayesvec.paper.workspace import Bench
+from bayesvec.paper.experiment import Cell, Experiment, Results, Settings, Values, make_cells
+from bayesvec.paper.fits import fit_counts, mixing
+from bayesvec.paper.holdout import MEAN, PREDICTIVE
+from bayesvec.paper.markdown import grid, number, paragraphs, size
+from bayesvec.paper.workspace import Workspace
 
-NAME = POOL = "slices-holdout"
 SHOWS = "Beyond the paper: grouped and dynamic priors (which it names and does not fit)"
-VERSION = 1
 NOTE = """\
-Speeches of the US House, 2001 to 2020, Democrats and Republicans, with the paper's preprocessing; speeches are
-taken at random until there are so many words, and 15% of the speeches are held out whole. Log likelihood of a
-held-out sample; larger is better. "Pooled" has one vector a word for all slices; "separate" fits each slice by
-itself, its contexts too; "grouped" and "dynamic" are one fit with a vector for each word in each slice, around a
-shared one or on a random walk over the years, and shared contexts. All precisions are learned in all of them, so
-nothing was tuned. Two chains; one fit of many slices mixes more slowly and so keeps every sixth sweep, the others
-every second. "Posterior mean" is at the mean of the vectors, "predictive" averages each pair's
-probability over the draws. R-hat is the largest of 200 cosines, and of the
-learned precisions (over all fits, if separate)."""
+Log likelihood per held-out sample; larger is better. Democrats and Republicans of the Congress data, up to so
+many words; 15% of the speeches are held out. "Pooled" has one vector per word, "separate" fits each slice by
+itself, its contexts too; "grouped" and "dynamic" are one fit with a vector per word and slice, around a shared
+one or on a random walk over the years, and shared contexts. All precisions are learned, so nothing was tuned. Two
+chains; fits of many slices mix more slowly and keep every sixth sweep, the others every second. R-hat is the
+largest of 200 cosines, and of the learned precisions."""
 
-SLICES = {"year": ("pooled", "separate", "grouped", "dynamic"), "party": ("pooled", "separate", "grouped")}
+VARIANTS = {"year": ("pooled", "separate", "grouped", "dynamic"), "party": ("pooled", "separate", "grouped")}
 NUM_SLICES = {"year": 20, "party": 2}
 SIZES = (100_000, 500_000, 2_000_000)  # words
-VOCAB, DIM = 2000, 50
-COUNT_SECONDS = 15.0  # of reading and counting
+PRIORS: dict[str, Any] = {
+    "grouped": lambda counts: priors.grouped(counts, precision="learn", group_precision="learn"),
+    "dynamic": lambda counts: priors.dynamic(counts, precision="learn", drift_precision="learn"),
+}
+METRICS = (  # name, title, format
+    (PREDICTIVE, "predictive", ".4f"),
+    (MEAN, "posterior mean", ".4f"),
+    ("rhat", "R-hat of cosines", ".2f"),
+    ("rhat_learned", "R-hat of precisions", ".2f"),
+)
 
 
 def cells(quick: bool) -> list[Cell]:
-    """Return a cell for each kind of slices, number of words and way."""
+    """Return a cell for each kind of slices, number of words and variant."""
+    given = {"vocab": 2000, "dim": 50, "chains": 2, "draws": 75, "warmup": 150}
     if quick:
-        few: dict[str, Any] = {"vocab": 300, "dim": 5, "draws": 20, "warmup": 20}
-        return [_cell("party", 20_000, way, **few) for way in SLICES["party"]]
-    return [_cell(slices, words, way) for slices in SLICES for words in SIZES for way in SLICES[slices]]
-
-
-def _cell(
-    slices: str,
-    words: int,
-    way: str,
-    *,
-    vocab: int = VOCAB,
-    dim: int = DIM,
-    draws: int = 75,
-    warmup: int = 150,
-) -> Cell:
-    thin = 2 if way in ("pooled", "separate") else 6
-    settings = {
-        "slices": slices,
-        "words": words,
-        "method": way,
-        "vocab": vocab,
-        "dim": dim,
-        "chains": 2,
-        "draws": draws,
-        "warmup": warmup,
-        "thin": thin,
-        "seed": 0,
-    }
-    parts = 1 if way == "pooled" else NUM_SLICES[slices]
-    distinct = parts * congress_pairs(int(6.5 * words / parts))
-    sweeps = warmup + thin * draws
-    cost = COUNT_SECONDS + sweeps * sweep_seconds(dim, vocab * (parts + 1), distinct)
-    return Cell(f"{slices} words={size(words)} {way}", settings, cost, 0 if words < 10**6 else 1)
-
-
-def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
-    """Fit 85% of the speeches in one way and score the others."""
-    counts = data.congress(
-        settings["words"],
-        settings["vocab"],
-        settings["seed"],
-        group=settings["slices"],
-        parties=("D", "R"),
+        given = {"vocab": 300, "dim": 5, "chains": 2, "draws": 20, "warmup": 20}
+    grid = (
+        {**given, "slices": slices, "words": words, "method": name, "thin": 6 if name in PRIORS else 2}
+        for slices in (["party"] if quick else VARIANTS)
+        for words in ([20_000] if quick else SIZES)
+        for name in VARIANTS[slices]
     )
-    test, train = counts.split(
-        "document", fractions=(data.HELD_OUT, 1.0 - data.HELD_OUT), seed=settings["seed"]
+    return make_cells(
+        grid,
+        lambda settings: f"{settings['slices']} words={size(settings['words'])} {settings['method']}",
+        _seconds,
+        lambda settings: int(settings["words"] >= 10**6),
     )
-    way = settings["method"]
-    if way == "separate":
-        pieces = [(_slice(train, name), _slice(test, name)) for name in _slices(test)]
-    elif way == "pooled":
-        pieces = [(_pooled(train), _pooled(test))]
-    else:
-        pieces = [(train, test)]
+
+
+def _seconds(settings: Settings) -> float:
+    parts = 1 if settings["method"] == "pooled" else NUM_SLICES[settings["slices"]]
+    distinct = parts * congress_pairs(6.5 * settings["words"] / parts)
+    sweeps: int = settings["warmup"] + settings["thin"] * settings["draws"]
+    return 15.0 + sweeps * sweep_seconds(settings["dim"], settings["vocab"] * (parts + 1), distinct)
+
+
+def run(settings: Settings, workspace: Workspace) -> dict[str, Any]:
+    """Fit 85% of the speeches by one variant and score the others."""
+    words, vocab, seed = (settings[name] for name in ("words", "vocab", "seed"))
+    counts = data.congress(words, vocab, seed, group=settings["slices"], parties=("D", "R"))
+    test, train = counts.split("document", fractions=(data.HELD_OUT, 1.0 - data.HELD_OUT), seed=seed)
+    parts = [(train, test)]
+    if settings["method"] == "pooled":
+        parts = [(_rows(train), _rows(test))]
+    elif settings["method"] == "separate":
+        parts = [(_rows(train, name), _rows(test, name)) for name in _slices(test)]
     scores = []
-    for number_of, (trained, held_out) in enumerate(pieces):
-        bench.report(f"fit {number_of + 1} of {len(pieces)}")
-        scores.append(_score(trained, held_out, settings, bench, number_of))
-    weights = [held_out.num_observations for _, held_out in pieces]
+    for number_of, (trained, held_out) in enumerate(parts):
+        workspace.report(f"fit {number_of + 1} of {len(parts)}")
+        scores.append(_score(trained, held_out, settings, workspace, f"run{number_of}"))
+    weights = [held_out.num_observations for _, held_out in parts]
     return {
         **{
             name: float(np.average([score[name] for score in scores], weights=weights))
@@ -111,36 +94,26 @@ def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
         "ess_median": min(score["ess_median"] for score in scores),
         "trained": train.num_observations,
         "held_out": test.num_observations,
-        "distinct_pairs": sum(trained.num_pairs for trained, _ in pieces),
-        "rows": sum(trained.num_words for trained, _ in pieces),
+        "distinct_pairs": sum(trained.num_pairs for trained, _ in parts),
+        "rows": sum(trained.num_words for trained, _ in parts),
     }
 
 
 def _score(
-    train: PairCounts, test: PairCounts, settings: Mapping[str, Any], bench: Bench, number_of: int
+    train: PairCounts, test: PairCounts, settings: Settings, workspace: Workspace, run: str
 ) -> dict[str, Any]:
     """Fit one part and score the other."""
-    bench.work.mkdir(parents=True, exist_ok=True)
-    made = {
-        "grouped": lambda: priors.grouped(train, precision="learn", group_precision="learn"),
-        "dynamic": lambda: priors.dynamic(train, precision="learn", drift_precision="learn"),
-    }
-    way = settings["method"]
-    prior = {"prior": made[way]()} if way in made else {"prior_precision": "learn"}
-    post = fit(
-        train,
-        settings["dim"],
-        out=bench.work / f"run{number_of}",
-        resume=True,
-        threads=bench.threads,
-        progress=False,
-        **{key: settings[key] for key in ("chains", "draws", "warmup", "thin", "seed")},
-        **prior,
-    )
+    make = PRIORS.get(settings["method"])
+    prior = {"prior_precision": "learn"} if make is None else {"prior": make(train)}
+    post = fit_counts(train, settings, workspace, run=run, **prior)
     score = post.score(test)
     scales = np.stack([post.draws.stats(name) for name in post.draws.scale_names], axis=-1)
-    learned = {"rhat_learned": float(np.nanmax(rhat(scales)))}
-    return {MEAN: score.posterior_mean, PREDICTIVE: score.predictive, **mixing_of(post), **learned}
+    return {
+        MEAN: score.posterior_mean,
+        PREDICTIVE: score.predictive,
+        **mixing(post),
+        "rhat_learned": float(np.nanmax(rhat(scales))),
+    }
 
 
 def _slices(counts: PairCounts) -> list[str]:
@@ -149,18 +122,9 @@ def _slices(counts: PairCounts) -> list[str]:
     return sorted({name for name, pairs in zip(counts.groups or (), sizes, strict=True) if pairs})
 
 
-def _slice(counts: PairCounts, name: str) -> PairCounts:
-    """Return the counts of one slice, with the words and contexts of the whole."""
-    return _rows(counts, np.array(counts.groups) == name)
-
-
-def _pooled(counts: PairCounts) -> PairCounts:
-    """Return the counts with the slices of a word added up."""
-    return _rows(counts, np.ones(counts.num_words, dtype=bool))
-
-
-def _rows(counts: PairCounts, chosen: Bool) -> PairCounts:
-    """Return counts by word of some word rows."""
+def _rows(counts: PairCounts, name: str | None = None) -> PairCounts:
+    """Return the counts by word, summed over the slices or of one of them; words and contexts stay."""
+    chosen: Bool = np.array([name in (None, group) for group in counts.groups or ()])
     words = word_of_rows(counts)
     place = {word: i for i, word in enumerate(dict.fromkeys(words))}
     side = counts.by_word
@@ -177,41 +141,41 @@ def _rows(counts: PairCounts, chosen: Bool) -> PairCounts:
 
 
 def table(results: Results) -> str:
-    """Return the scores by kind of slices, way and number of words."""
+    """Return the scores by kind of slices, variant and number of words."""
     parts = []
     for slices in results.each("slices"):
         of_table = results.having(slices=slices)
         sizes = sorted(of_table.each("words"))
         rows = [
-            [f"{way}: {what}", *(_text(of_table.get(method=way, words=words), name, spec) for words in sizes)]
-            for way in of_table.each("method")
-            for name, what, spec in (
-                (PREDICTIVE, "predictive", ".4f"),
-                (MEAN, "posterior mean", ".4f"),
-                ("rhat", "R-hat of cosines", ".2f"),
-                ("rhat_learned", "R-hat of precisions", ".2f"),
-            )
+            [
+                f"{variant}: {title}",
+                *of_table.across("words", sizes, partial(_show, name, spec), method=variant),
+            ]
+            for variant in of_table.each("method")
+            for name, title, spec in METRICS
         ]
-        parts.append(grid([f"by {slices}", *(f"{size(words)} words" for words in sizes)], rows))
-        parts.append(_best(of_table, sizes, slices))
+        head = [f"by {slices}", *(f"{size(words)} words" for words in sizes)]
+        parts += [grid(head, rows), _best(of_table, sizes, slices)]
     return paragraphs(*parts)
 
 
-def _text(values: Mapping[str, Any] | None, name: str, spec: str) -> str:
-    return NOT_RUN if values is None else number(values[name], spec)
+def _show(name: str, spec: str, values: Values) -> str:
+    return number(values[name], spec)
 
 
-def _best(results: Results, sizes: list[int], slices: str) -> str:
-    """Say which way is ahead at each size at which all have been run."""
-    told = []
+def _best(results: Results, sizes: Sequence[int], slices: str) -> str:
+    """Return the best variant at each size at which all have been run."""
+    best = []
     for words in sizes:
-        found = {way: results.get(method=way, words=words) for way in results.each("method")}
-        scores = {way: values[PREDICTIVE] for way, values in found.items() if values is not None}
-        if len(scores) == len(found):
-            told.append(f"{max(scores, key=scores.__getitem__)} at {size(words)} words")
-    return f"By {slices}, ahead in the predictive: {', '.join(told)}." if told else ""
+        of_size = results.having(words=words)
+        scores = {
+            result.cell.settings["method"]: result.values[PREDICTIVE]
+            for result in of_size.all
+            if result.values is not None
+        }
+        if len(scores) == len(of_size):
+            best.append(f"{max(scores, key=scores.__getitem__)} at {size(words)} words")
+    return f"By {slices}, best predictive score: {', '.join(best)}." if best else ""
 
 
-def figures(results: Results) -> dict[str, Callable[[], Any]]:
-    """There is no picture of this table."""
-    return {}
+EXPERIMENT = Experiment("slices-holdout", SHOWS, NOTE, cells, run, table)

@@ -1,7 +1,7 @@
-"""Draws per second on simulated worlds: the paper's Table 3."""
+"""Draws per second in simulated worlds: the paper's Table 3."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from statistics import median
@@ -11,28 +11,24 @@ from threadpoolctl import threadpool_limits
 
 from bayesvec._parallel import Threads
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.errors import AnchorError
-from bayesvec.paper.cells import Cell, Results
-from bayesvec.paper.costs import fit_seconds
-from bayesvec.paper.markdown import NOT_RUN, NOTHING, grid, number, paragraphs, size
+from bayesvec.paper.costs import world_seconds
+from bayesvec.paper.experiment import Cell, Experiment, Results, Settings, Values, make_cells
+from bayesvec.paper.markdown import NOTHING, grid, lines, paragraphs, size
 from bayesvec.paper.sampling import compile_way, draw, prepare
-from bayesvec.paper.variants import ALGORITHM, GIBBS, WAYS, options_of
-from bayesvec.paper.workspace import Bench
+from bayesvec.paper.variants import WAYS
+from bayesvec.paper.workspace import Workspace
 from bayesvec.simulation.pairs import simulate
 
-NAME = POOL = "throughput"
 SHOWS = "Table 3 (tab:throughput_sim)"
-VERSION = 2
-NOTE = f"""\
-Draws per second on one world with uniform pairs, those of NUTS after its warm-up; the prior precision is K.
-Words per second are draws per second times V, as in the paper (but for rounding, and its HMC at K = 10). "Side by
-side" is as many chains as there are threads, one thread each, all their draws counted; "one chain" is one chain
-on all threads, which small worlds do not keep busy. {GIBBS}. {ALGORITHM}. A draw of that is ten inner steps, so
-draws per second do not compare what they are worth; the table of effective draws per second does (`ess`). The
-paper's machine is not ours: it used TensorFlow and Stan on a node that it does not describe."""
+NOTE = """\
+Draws per second in one world with uniform pairs; warm-up of NUTS is not counted. Words per second are draws per
+second times V, as in the paper (up to rounding, and its HMC at K = 10). "Side by side": as many chains as
+threads, one thread each, all draws counted; "one chain": one chain on all threads, which small worlds do not keep
+busy. A draw of Algorithm 1 is ten inner steps, so draws differ in value; `ess` has effective draws per second.
+The paper used TensorFlow and Stan on a node that it does not describe."""
 
 # (N, K, V): samples and words per second
-PAPER = {
+PRINTED = {
     (50_000, 5, 100): {"HMC": (17.700, 1769.9), "Gibbs": (3.333, 333.3)},
     (50_000, 10, 200): {"HMC": (4.762, 942.4), "Gibbs": (2.467, 493.3)},
     (50_000, 20, 200): {"HMC": (2.802, 560.4), "Gibbs": (2.233, 446.7)},
@@ -40,116 +36,110 @@ PAPER = {
     (500_000, 10, 200): {"HMC": (2.386, 478.0), "Gibbs": (2.880, 576.0)},
     (500_000, 20, 200): {"HMC": (0.506, 101.2), "Gibbs": (0.733, 146.7)},
 }
-METHODS = ("gibbs", "paper", "nuts")
+PAPER = {
+    world: {method: (f"{draws:,.4g}", f"{words:,.0f}") for method, (draws, words) in rates.items()}
+    for world, rates in PRINTED.items()
+}
+VARIANTS = ("gibbs", "paper", "nuts")
+KINDS = {"side_by_side": "side by side", "one_chain": "one chain"}
 ROUNDS = 5  # of which the median counts
 
 
 def cells(quick: bool) -> list[Cell]:
-    """Return a cell for each setting of the paper and each way."""
-    if quick:
-        small = (50_000, 5, 100)
-        return [_cell(*small, way, seconds=0.4, nuts=(100, 100)) for way in METHODS]
-    return [_cell(*setting, way, seconds=4.0, nuts=(300, 300)) for setting in PAPER for way in METHODS]
+    """Return a cell for each setting of the paper and each variant."""
+    worlds = [
+        {"pairs": pairs, "dim": dim, "vocab": vocab, "seconds": 0.4 if quick else 4.0}
+        for pairs, dim, vocab in list(PAPER)[: 1 if quick else None]
+    ]
+    lengths = {"warmup": 100, "draws": 100} if quick else {"warmup": 300, "draws": 300}
+    return rate_cells(worlds, "N={N} K={dim} V={vocab} {method}", lambda world: lengths, world_seconds)
 
 
-def _cell(pairs: int, dim: int, vocab: int, way: str, *, seconds: float, nuts: tuple[int, int]) -> Cell:
-    settings: dict[str, Any] = {
-        "pairs": pairs,
-        "dim": dim,
-        "vocab": vocab,
-        "method": way,
-        "options": options_of(way),
-        "seed": 0,
-    }
-    if way == "nuts":
-        settings |= {"warmup": nuts[0], "draws": nuts[1]}
-        cost = fit_seconds(way, dim, vocab, pairs, sweeps=sum(nuts), at_once=2, fits=2)
-    else:
-        settings |= {"seconds": seconds}
-        cost = 2.5 * ROUNDS * seconds
-    return Cell(f"N={size(pairs)} K={dim} V={vocab} {way}", settings, cost, 1 if way == "nuts" else 0)
-
-
-def run(settings: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
-    """Time the draws of one way on one world."""
-    counts, _ = simulate(settings["vocab"], settings["dim"], pairs=settings["pairs"], seed=settings["seed"])
-    return time_draws(counts, settings, bench, prior_precision=float(settings["dim"]))
-
-
-def time_draws(
-    counts: PairCounts, settings: Mapping[str, Any], bench: Bench, *, prior_precision: float
-) -> dict[str, Any]:
-    """Return draws per second of a way on some counts.
+def rate_cells(
+    worlds: Iterable[Settings],
+    label: str,
+    lengths: Callable[[Settings], Settings],
+    nuts_seconds: Callable[[Settings], float],
+    variants: Sequence[str] = VARIANTS,
+) -> list[Cell]:
+    """Return cells that time draws.
 
     Parameters
     ----------
-    counts : PairCounts
-        The data.
-    settings : Mapping
-        ``method`` and ``dim``; ``seconds`` that a round of Gibbs is to take, or ``warmup`` and ``draws`` of NUTS.
-    bench : Bench
-        Its threads are used.
-    prior_precision : float
-        Of the prior.
+    worlds : iterable of Mapping
+        Settings; ``seconds`` is the length of a round of Gibbs sweeps.
+    label : str
+        A format of the settings.
+    lengths : callable
+        ``warmup`` and ``draws`` of NUTS.
+    nuts_seconds : callable
+        The time of these.
+    variants : sequence of str
+        The variants to time.
     """
-    way, dim = settings["method"], settings["dim"]
-    compile_way(way, dim, bench)
-    made = {"distinct_pairs": counts.num_pairs, "samples": counts.num_observations}
+
+    def settings(world: Settings, name: str) -> Settings:
+        length = lengths(world) if name == "nuts" else {"seconds": world["seconds"]}
+        return {**{key: world[key] for key in world if key != "seconds"}, "method": name, **length}
+
+    return make_cells(
+        (settings(world, name) for world in worlds for name in variants),
+        lambda settings: label.format(N=size(settings["pairs"]), **settings),
+        lambda settings: (
+            2.5 * ROUNDS * settings["seconds"] if "seconds" in settings else nuts_seconds(settings)
+        ),
+        lambda settings: int(settings["method"] == "nuts"),
+    )
+
+
+def run(settings: Settings, workspace: Workspace) -> dict[str, Any]:
+    """Time the draws of one variant in one world."""
+    counts, _ = simulate(settings["vocab"], settings["dim"], pairs=settings["pairs"], seed=settings["seed"])
+    return time_draws(counts, settings, workspace, prior_precision=float(settings["dim"]))
+
+
+def time_draws(
+    counts: PairCounts, settings: Settings, workspace: Workspace, *, prior_precision: float
+) -> dict[str, Any]:
+    """Return the draws per second of the variant of a `rate_cell`."""
+    variant, dim, chains = settings["method"], settings["dim"], workspace.threads
+    compile_way(variant, dim, workspace)
+    given: dict[str, Any] = {"prior_precision": prior_precision, "threads": chains}
+    made: dict[str, Any] = {"distinct_pairs": counts.num_pairs, "samples": counts.num_observations}
     with threadpool_limits(limits=1, user_api="blas"):
-        if WAYS[way].method == "nuts":
-            chains = bench.threads
-            given = {"warmup": settings["warmup"], "draws": settings["draws"]}
-            drawn = draw(
-                way,
-                counts,
-                dim,
-                prior_precision=prior_precision,
-                **given,
-                chains=chains,
-                threads=chains,
-                bench=bench,
-            )
-            rate = chains * settings["draws"] / drawn.seconds
-            return made | {"side_by_side": rate, "warmup_seconds": drawn.warmup_seconds, **drawn.told}
-        try:
-            return made | _time_sweeps(counts, settings, bench, prior_precision)
-        except AnchorError as reason:
-            return made | {"impossible": str(reason)}
+        if variant != "nuts":
+            prepared = prepare(variant, counts, dim, **given, draws=1, warmup=0)
+            return made | _time_sweeps(prepared.states, settings["seconds"], workspace)
+        given |= {"warmup": settings["warmup"], "draws": settings["draws"], "chains": chains}
+        drawn = draw(variant, counts, dim, **given, bench=workspace)
+    rate = chains * settings["draws"] / drawn.seconds
+    return made | {"side_by_side": rate, "warmup_seconds": drawn.warmup_seconds, **drawn.told}
 
 
 def _time_sweeps(
-    counts: PairCounts, settings: Mapping[str, Any], bench: Bench, prior_precision: float
-) -> dict[str, float]:
-    """Time chains side by side and one chain on all threads, in turns."""
-    alone = prepare(
-        settings["method"],
-        counts,
-        settings["dim"],
-        prior_precision=prior_precision,
-        draws=1,
-        warmup=0,
-        threads=bench.threads,
-    )
-    own, shared = Threads(1), Threads(bench.threads)
-    chains = [alone.states(chain, own) for chain in range(bench.threads)]
-    one = alone.states(bench.threads, shared)
+    states: Callable[[int, Threads], Any], seconds: float, workspace: Workspace
+) -> dict[str, Any]:
+    """Time chains side by side and one chain on all threads, alternately; ``states`` starts a chain."""
+    own, shared = Threads(1), Threads(workspace.threads)
+    chains = [states(chain, own) for chain in range(workspace.threads)]
+    one = states(workspace.threads, shared)
 
-    def sweep(states: Any, count: int) -> None:
-        for _ in islice(states, count):
-            bench.check()
+    def sweep(chain: Any, count: int) -> None:
+        for _ in islice(chain, count):
+            workspace.check()
 
     def side_by_side(count: int) -> None:
-        with ThreadPoolExecutor(bench.threads) as pool:
-            list(pool.map(lambda states: sweep(states, count), chains))
+        with ThreadPoolExecutor(workspace.threads) as pool:
+            list(pool.map(lambda chain: sweep(chain, count), chains))
 
-    rates: dict[str, list[float]] = {"side_by_side": [], "one_chain": []}
+    rates: dict[str, list[float]] = {kind: [] for kind in KINDS}
     side_by_side(3)
-    count = max(2, round(settings["seconds"] / max(1e-6, _seconds(lambda: side_by_side(3)) / 3)))
+    count = max(2, round(seconds / max(1e-6, _seconds(lambda: side_by_side(3)) / 3)))
     with shared:
         for _ in range(ROUNDS):
-            rates["side_by_side"].append(bench.threads * count / _seconds(lambda: side_by_side(count)))
+            rates["side_by_side"].append(workspace.threads * count / _seconds(lambda: side_by_side(count)))
             rates["one_chain"].append(count / _seconds(lambda: sweep(one, count)))
-    return {name: median(found) for name, found in rates.items()} | {"sweeps_a_round": count}
+    return {kind: median(found) for kind, found in rates.items()} | {"sweeps_a_round": count}
 
 
 def _seconds(work: Callable[[], None]) -> float:
@@ -158,69 +148,67 @@ def _seconds(work: Callable[[], None]) -> float:
     return time.perf_counter() - began
 
 
-def table(results: Results) -> str:
-    """Return draws and words per second beside the paper's, and how many times the paper's Gibbs that is."""
-    rows: list[list[str]] = []
-    ratios = []
-    for pairs, dim, vocab in results.each("pairs", "dim", "vocab"):
-        printed = PAPER.get((pairs, dim, vocab))
-        of_world = results.having(pairs=pairs, dim=dim, vocab=vocab)
-        name = f"N={size(pairs)}, K={dim}, V={vocab}"
-        more, least = rate_rows(of_world, name, vocab, None if printed is None else printed["Gibbs"][0])
-        rows += more
-        ratios.append(least)
-        for method, rates in (printed or {}).items():
-            rows.append([f"{name} (paper: {method})", number(rates[0], ",.4g"), number(rates[1], ",.0f"), ""])
-    head = ["setting", "draws/s", "words/s", "over the paper's Gibbs"]
-    return paragraphs(grid(head, rows), said(ratios))
-
-
-def rate_rows(
-    results: Results, name: str, vocab: int, printed: float | None
-) -> tuple[list[list[str]], dict[str, float]]:
-    """Return a row for each way and way of using the threads; and by way the rate side by side over the paper's.
+def rate_table(
+    results: Results,
+    title: str,
+    paper: Mapping[Any, Mapping[str, tuple[str, str]]],
+    keys: Sequence[str],
+    vocab: int | None = None,
+) -> str:
+    """Return draws and words per second beside the paper's, and their ratio to the paper's Gibbs.
 
     Parameters
     ----------
     results : Results
-        The cells of one setting.
-    name : str
-        What the setting is called.
-    vocab : int
-        Words.
-    printed : float or None
-        The paper's rate of Gibbs.
+        All cells.
+    title : str
+        The name of a world, a format of its settings.
+    paper : Mapping
+        The paper's rates by the values of the settings that distinguish the worlds.
+    keys : sequence of str
+        These settings.
+    vocab : int, optional
+        The number of words, if it is not one of them.
     """
-    rows, ratios = [], {}
-    for way in results.each("method"):
-        values = results.get(method=way)
-        kinds = {"side_by_side": "side by side", "one_chain": "one chain"}
-        if WAYS[way].method == "nuts":
-            kinds.pop("one_chain")
-        for kind, what in kinds.items():
-            rate = None if values is None else values.get(kind)
-            texts = [NOT_RUN if values is None else NOTHING] * 3
-            if rate is not None:
-                texts = [f"{rate:,.4g}", f"{rate * vocab:,.0f}", f"{rate / printed:,.0f}x" if printed else ""]
-            rows.append([f"{name}: {WAYS[way].label}, {what}", *texts])
-            if kind == "side_by_side" and rate is not None and printed:
-                ratios[way] = rate / printed
-    return rows, ratios
+    rows: list[list[str]] = []
+    ratios: dict[str, list[float]] = {"gibbs": [], "paper": []}
+    worlds = results.settings(*keys)
+    for world in worlds:
+        of_world = results.having(**world)
+        in_paper = paper[tuple(world.values())]
+        name = title.format(N=size(world["pairs"]), **world)
+        printed = float(in_paper["Gibbs"][0])
+        for variant in of_world.each("method"):
+            for kind in list(KINDS)[: 1 if variant == "nuts" else 2]:
+                texts = of_world.row(3, _show_rate(kind, vocab or world["vocab"], printed), method=variant)
+                rows.append([f"{name}: {WAYS[variant].label}, {KINDS[kind]}", *texts])
+            rate = (of_world.get(method=variant) or {}).get("side_by_side")
+            if variant in ratios and rate is not None:
+                ratios[variant].append(rate / printed)
+        rows += [[f"{name} (paper: {method})", *rates, ""] for method, rates in in_paper.items()]
+    head = ["setting", "draws/s", "words/s", "over the paper's Gibbs"]
+    summary = [
+        f"{WAYS[variant].label}, chains side by side, over the paper's Gibbs: {min(found):,.0f}x to "
+        f"{max(found):,.0f}x in {len(found)} of {len(worlds)} settings."
+        for variant, found in ratios.items()
+        if found
+    ]
+    return paragraphs(grid(head, rows), lines(*summary))
 
 
-def said(ratios: list[dict[str, float]]) -> str:
-    """Say how many times the paper's rate Gibbs and its own algorithm reached, of the settings that have been run."""
-    lines = []
-    for way in ("gibbs", "paper"):
-        found = [of_setting[way] for of_setting in ratios if way in of_setting]
-        if found:
-            lines.append(
-                f"{WAYS[way].label}, chains side by side, over the paper's Gibbs: {min(found):,.0f}x to "
-                f"{max(found):,.0f}x in {len(found)} of {len(ratios)} settings."
-            )
-    return "  \n".join(lines)
+def _show_rate(kind: str, vocab: int, printed: float) -> Callable[[Values], list[str]]:
+    def show(values: Values) -> list[str]:
+        rate = values.get(kind)
+        if rate is None:
+            return [NOTHING] * 3
+        return [f"{rate:,.4g}", f"{rate * vocab:,.0f}", f"{rate / printed:,.0f}x"]
+
+    return show
 
 
-def figures(results: Results) -> dict[str, Callable[[], Any]]:
-    """There is no picture of this table."""
-    return {}
+def table(results: Results) -> str:
+    """Return draws and words per second, and their ratio to the paper's."""
+    return rate_table(results, "N={N}, K={dim}, V={vocab}", PAPER, ("pairs", "dim", "vocab"))
+
+
+EXPERIMENT = Experiment("throughput", SHOWS, NOTE, cells, run, table, version=2)

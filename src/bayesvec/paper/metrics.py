@@ -1,4 +1,4 @@
-"""What is measured of draws: coverage of a truth, distance from it, effective sample sizes."""
+"""Metrics of draws: coverage of a truth, distance from it, effective sample sizes."""
 
 from typing import Any
 
@@ -17,19 +17,18 @@ LEVEL = 0.9
 
 
 def against_truth(drawn: Drawn, truth: Truth) -> dict[str, float]:
-    """Return how often 90% intervals hold the truth, and how far estimates are from it.
+    """Return the coverage of 90% intervals and the distance of estimates from the truth.
 
     An interval goes from the n-th smallest draw to the n-th largest, n being 5% of the number of draws plus one;
-    of independent draws it holds the truth with a probability of 90%. Measured are the co-occurrence
-    probabilities of all pairs and the cosines of all pairs of words. Distances are the paper's RMSE_co, of the
-    mean vectors and of the mean probabilities.
+    with independent draws it covers the truth with a probability of 90%. The quantities are the co-occurrence
+    probabilities of all pairs and the cosines of all pairs of words. The distances are the paper's RMSE_co, of
+    the mean vectors and of the mean probabilities.
     """
     probability, cosine, mean = _ranks(drawn, truth)
     upper = np.triu_indices(len(truth.rho), 1)
-    true_probability = truth.cooccurrence()
     found = {
         "rmse_plugin": rmse_co(*drawn.mean(), truth.rho, truth.alpha),
-        "rmse_probability": float(np.sqrt(np.mean((mean - true_probability) ** 2))),
+        "rmse_probability": float(np.sqrt(np.mean((mean - truth.cooccurrence()) ** 2))),
     }
     size = drawn.rho.shape[0] * drawn.rho.shape[1]
     if size > 1:
@@ -39,7 +38,7 @@ def against_truth(drawn: Drawn, truth: Truth) -> dict[str, float]:
 
 
 def _ranks(drawn: Drawn, truth: Truth) -> tuple[Any, Any, Float64]:
-    """Count the draws that lie below the truth, of each product and cosine; and average the probabilities."""
+    """Return the number of draws below the truth, of each product and cosine, and the mean probabilities."""
     true_eta, true_cosine = truth.rho @ truth.alpha.T, truth.similarity()
     probability, cosine = (np.zeros(x.shape, dtype=np.int64) for x in (true_eta, true_cosine))
     mean = np.zeros(true_eta.shape)
@@ -47,7 +46,7 @@ def _ranks(drawn: Drawn, truth: Truth) -> tuple[Any, Any, Float64]:
     for chain in zip(drawn.rho, drawn.alpha, strict=True):
         for rho, alpha in zip(*chain, strict=True):
             eta = rho.astype(np.float64) @ alpha.astype(np.float64).T
-            probability += eta < true_eta  # the logistic function keeps the order
+            probability += eta < true_eta  # the logistic function is monotone
             mean += logistic(eta)
             length = np.linalg.norm(rho, axis=1, keepdims=True)
             unit = np.divide(rho, length, out=np.zeros_like(rho), where=length > 0)
@@ -62,7 +61,7 @@ def _inside(ranks: Int64, size: int) -> float:
 
 
 def effective(drawn: Drawn, count: int, *, parameters: bool = True) -> dict[str, dict[str, float]]:
-    """Return the median and the worst ESS of probabilities, cosines and (of turned draws) parameters.
+    """Return the median and the worst ESS of probabilities, cosines and (aligned) parameters.
 
     ``median`` and ``worst`` are of the bulk ESS, ``tail_median`` and ``tail_worst`` of the tail ESS, and
     ``least_median`` and ``least_worst`` of the smaller of both.
@@ -74,7 +73,7 @@ def effective(drawn: Drawn, count: int, *, parameters: bool = True) -> dict[str,
     count : int
         How many probabilities and how many cosines, chosen at random.
     parameters : bool
-        Measure every coordinate of both sides too, those that are fixed left out.
+        Include every coordinate of both sides that is not fixed.
     """
     chosen = choose_functionals(drawn.rho.shape[2], drawn.alpha.shape[2], count, seed=0)
     values = np.array(

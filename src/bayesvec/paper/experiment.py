@@ -1,0 +1,305 @@
+"""Experiments: grids of cells, each with a record that is computed once.
+
+A cell is one setting of a table or a figure. Its record is a small JSON file, written atomically and found again
+by a hash of the settings and of the experiment's version. A run can therefore stop anywhere and resume, and a
+finished cell is never computed twice.
+"""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesvec import _atomic as files
+from bayesvec._types import Float64
+from bayesvec.errors import InputError, OptionError
+from bayesvec.paper.markdown import NOT_RUN, NOTHING
+from bayesvec.paper.variants import WAYS, options_of
+from bayesvec.paper.workspace import Workspace
+
+FORMAT = "bayesvec experiment"
+
+Settings = Mapping[str, Any]
+Values = Mapping[str, Any]
+Figures = Mapping[str, Callable[[], Any]]
+
+
+class NoData(InputError):
+    """The data of an experiment is not on this machine and cannot be downloaded."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One setting.
+
+    Attributes
+    ----------
+    label : str
+        Its name for a reader, words separated by spaces such as ``K=5 V=100 N=1000 gibbs``.
+    settings : Mapping
+        Everything that determines the result, including the seed; plain values, fit for JSON.
+    cost : float
+        About how many seconds it takes on two cores.
+    rank : int
+        Cells of a lower rank are run first; within a rank, the cheap ones.
+    """
+
+    label: str
+    settings: Settings
+    cost: float
+    rank: int = 1
+
+    def matches(self, patterns: Sequence[str]) -> bool:
+        """Return whether all words of some pattern occur in the label (``*`` is a wildcard)."""
+        words = self.label.split()
+        return not patterns or any(
+            all(any(fnmatchcase(word, wanted) for word in words) for wanted in pattern.split())
+            for pattern in patterns
+        )
+
+
+def make_cells(
+    grid: Iterable[Settings],
+    label: Callable[[Settings], str],
+    cost: Callable[[Settings], float],
+    rank: Callable[[Settings], int] = lambda settings: 0,
+) -> list[Cell]:
+    """Return a cell for each mapping of settings, which get the seed and all options of their variant.
+
+    With the options among the settings, a record is not mistaken for one of another sampler after a default has
+    changed.
+
+    Parameters
+    ----------
+    grid : iterable of Mapping
+        Settings.
+    label, cost, rank : callable
+        Those of the cell, from its settings.
+    """
+    cells = []
+    for given in grid:
+        settings = {"seed": 0, **given}
+        if settings.get("method") in WAYS:
+            settings["options"] = options_of(settings["method"], **settings.get("options", {}))
+        cells.append(Cell(label(settings), settings, cost(settings), rank(settings)))
+    return cells
+
+
+def name_settings(names: str, rows: Iterable[Sequence[Any]], **common: Any) -> list[dict[str, Any]]:
+    """Return settings from rows of values, named by words, and from those that all rows share."""
+    return [{**common, **dict(zip(names.split(), row, strict=True))} for row in rows]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A cell with its record, if it has been run."""
+
+    cell: Cell
+    record: Mapping[str, Any] | None
+
+    @property
+    def values(self) -> Values | None:
+        """The computed values; None if the cell has not been run or is impossible."""
+        found = None if self.record is None else self.record["values"]
+        return None if found is None or isinstance(found.get("impossible"), str) else found
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why the cell, or some of its worlds, could not be computed."""
+        found = [] if self.record is None else self.record["values"].get("impossible", [])
+        return [found] if isinstance(found, str) else list(found)
+
+
+class Results:
+    """All cells of an experiment, each with its record if it has been run.
+
+    Parameters
+    ----------
+    results : iterable of Result
+        In the order of the table.
+    """
+
+    def __init__(self, results: Iterable[Result]) -> None:
+        self.all = list(results)
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    @property
+    def done(self) -> int:
+        """How many have been run."""
+        return sum(result.record is not None for result in self.all)
+
+    def having(self, **settings: Any) -> "Results":
+        """Return those with these settings."""
+        return Results(
+            result
+            for result in self.all
+            if all(result.cell.settings.get(name) == value for name, value in settings.items())
+        )
+
+    def settings(self, *names: str) -> list[dict[str, Any]]:
+        """Return the distinct combinations of some settings, in order of appearance."""
+        found = [tuple(result.cell.settings.get(name) for name in names) for result in self.all]
+        return [dict(zip(names, values, strict=True)) for values in dict.fromkeys(found)]
+
+    def each(self, *names: str) -> list[Any]:
+        """Return the distinct values of a setting, tuples for several settings."""
+        found = [tuple(settings.values()) for settings in self.settings(*names)]
+        return found if len(names) > 1 else [values[0] for values in found]
+
+    def only(self, **settings: Any) -> Result | None:
+        """Return the one cell with these settings, None if there is none."""
+        found = self.having(**settings).all
+        if len(found) > 1:
+            raise ValueError(f"{len(found)} cells have the settings {settings}")
+        return found[0] if found else None
+
+    def get(self, **settings: Any) -> Values | None:
+        """Return the values of the one cell with these settings, None if it has none."""
+        found = self.only(**settings)
+        return None if found is None else found.values
+
+    def row(self, width: int, show: Callable[[Values], Sequence[str]], **settings: Any) -> list[str]:
+        """Return the texts of one cell; marks if it has no values, empty texts if there is no such cell."""
+        found = self.only(**settings)
+        if found is None:
+            return [""] * width
+        if found.values is None:
+            return [NOT_RUN if found.record is None else NOTHING] * width
+        return list(show(found.values))
+
+    def across(
+        self, name: str, columns: Iterable[Any], show: Callable[[Values], str], **settings: Any
+    ) -> list[str]:
+        """Return one text for each value of a setting."""
+        return [
+            self.row(1, lambda values: [show(values)], **{name: column}, **settings)[0] for column in columns
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """One table or figure.
+
+    Attributes
+    ----------
+    name : str
+        Its name on the command line.
+    shows : str
+        The part of the paper that it reproduces.
+    note : str
+        How the figures were made and where they differ from the paper; at most six lines.
+    cells : callable
+        Returns the cells of the quick or the full size, in the order of the table.
+    run : callable
+        Computes the values of one cell from its settings, in a workspace.
+    table : callable
+        Returns the results in Markdown, the paper's beside ours.
+    figures : callable
+        Returns functions that draw the figures, by name; only those that have records.
+    version : int
+        Raised when the same settings give other values.
+    pool : str, optional
+        The folder of the records, for experiments that share cells; by default the name.
+    """
+
+    name: str
+    shows: str
+    note: str
+    cells: Callable[[bool], list[Cell]]
+    run: Callable[[Settings, Workspace], Mapping[str, Any]]
+    table: Callable[[Results], str]
+    figures: Callable[[Results], Figures] = lambda results: {}
+    version: int = 1
+    pool: str | None = None
+
+    @property
+    def folder(self) -> str:
+        """The folder of the records."""
+        return self.pool or self.name
+
+    def key(self, cell: Cell) -> str:
+        """Return a hash of the settings of a cell and of the version."""
+        identity = [self.folder, self.version, dict(cell.settings)]
+        text = json.dumps(identity, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def path(self, out: Path, cell: Cell) -> Path:
+        """Return the file of a cell's record."""
+        slug = re.sub(r"[^a-zA-Z0-9.=]+", "-", cell.label).strip("-")
+        return out / self.folder / f"{slug}.{self.key(cell)}.json"
+
+    def read(self, out: Path, cell: Cell) -> dict[str, Any] | None:
+        """Return the record of a cell, whatever its label was, or None; raise if the file is damaged."""
+        found = sorted((out / self.folder).glob(f"*.{self.key(cell)}.json"))
+        return files.read_json(found[0], FORMAT) if found else None
+
+    def results(self, out: Path, *, quick: bool) -> Results:
+        """Return all cells with the records found in ``out``."""
+        return Results(Result(cell, self.read(out, cell)) for cell in self.cells(quick))
+
+    def choose(self, quick: bool, only: Sequence[str]) -> list[Cell]:
+        """Return the cells that match ``only``, in running order: by rank, then the cheap ones first."""
+        cells = self.cells(quick)
+        chosen = [cell for cell in cells if cell.matches(only)]
+        if not chosen:
+            raise OptionError(
+                f"no cell of {self.name} matches {' or '.join(map(repr, only))}; it has {len(cells)} cells, "
+                f"such as {cells[0].label!r}; list them with --list"
+            )
+        return sorted(chosen, key=lambda cell: (cell.rank, cell.cost))
+
+
+def figures_of(draw: Callable[[Results], Any], name: str, *by: str) -> Callable[[Results], Figures]:
+    """Return a function that makes the `Experiment.figures`: one, or one for each value of some settings.
+
+    Parameters
+    ----------
+    draw : callable
+        Draws one figure.
+    name : str
+        Its name, a format of the settings.
+    *by : str
+        The settings.
+    """
+
+    def figures(results: Results) -> Figures:
+        parts = {name.format(**where): results.having(**where) for where in results.settings(*by)}
+        return {name: partial(draw, part) for name, part in parts.items() if part.done}
+
+    return figures
+
+
+def tidy(value: Any) -> Any:
+    """Return ``value`` fit for JSON: NumPy's numbers as Python's, non-finite ones as None."""
+    if isinstance(value, Mapping):
+        return {str(name): tidy(each) for name, each in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [tidy(each) for each in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    raise TypeError(f"a record cannot hold {type(value).__name__}")
+
+
+def pack(values: npt.ArrayLike, decimals: int = 4) -> str:
+    """Return many numbers as one line of text, which keeps records small and readable."""
+    return " ".join(f"{value:.{decimals}f}" for value in np.asarray(values, dtype=np.float64).ravel())
+
+
+def unpack(text: str) -> Float64:
+    """Return the numbers that `pack` wrote."""
+    return np.array(text.split(), dtype=np.float64)

@@ -1,0 +1,79 @@
+"""Fits of real data into run folders, which resume after a stop."""
+
+from typing import Any
+
+import numpy as np
+
+from bayesvec.counts.pairs import PairCounts
+from bayesvec.diagnostics.measures import random_pairs
+from bayesvec.estimates.convergence import ess_bulk, rhat
+from bayesvec.estimates.per_draw import cosines
+from bayesvec.fitting import fit
+from bayesvec.paper.experiment import Settings
+from bayesvec.paper.variants import WAYS
+from bayesvec.paper.workspace import Workspace
+from bayesvec.posterior.posterior import Posterior
+
+COSINES = 200  # over which R-hat and ESS are taken
+FIT = {"prior_precision": 1.0, "chains": 2, "thin": 1}  # settings that the cells of `fit_variant` share
+
+
+def fit_counts(
+    counts: PairCounts, settings: Settings, workspace: Workspace, *, run: str = "run", **given: Any
+) -> Posterior:
+    """Fit counts in the folder of the cell; a run that was stopped resumes.
+
+    Parameters
+    ----------
+    counts : PairCounts
+        The data.
+    settings : Mapping
+        ``dim``, ``chains``, ``draws``, ``warmup``, ``thin``, ``seed``.
+    workspace : Workspace
+        Its folder and threads are used.
+    run : str
+        The name of the run folder.
+    **given
+        Further arguments of `fit`.
+    """
+    workspace.folder.mkdir(parents=True, exist_ok=True)
+    return fit(
+        counts,
+        settings["dim"],
+        out=workspace.folder / run,
+        resume=True,
+        threads=workspace.threads,
+        progress=False,
+        **{key: settings[key] for key in ("chains", "draws", "warmup", "thin", "seed")},
+        **given,
+    )
+
+
+def fit_variant(
+    counts: PairCounts, settings: Settings, workspace: Workspace, *, store: str = "both"
+) -> Posterior:
+    """Fit counts by the variant and the options of a cell."""
+    variant = WAYS[settings["method"]]
+    return fit_counts(
+        counts,
+        settings,
+        workspace,
+        method=variant.method,
+        identify=variant.identify,
+        anchors=variant.anchors or "qr",
+        options=settings["options"],
+        prior_precision=settings["prior_precision"],
+        store=store,
+    )
+
+
+def mixing(post: Posterior) -> dict[str, float]:
+    """Return R-hat and ESS of random cosines; nothing for a point estimate."""
+    if post.draws.num_draws < 4:
+        return {}
+    values = cosines(post.draws, *random_pairs(len(post.words), None, COSINES, seed=0))
+    return {
+        "rhat": float(np.nanmax(rhat(values))),
+        "ess_median": float(np.nanmedian(ess_bulk(values))),
+        "ess_worst": float(np.nanmin(ess_bulk(values))),
+    }
