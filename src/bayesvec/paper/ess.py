@@ -179,7 +179,7 @@ def _draw(results: Results) -> Any:
         of_shape = results.having(dim=dim, vocab=vocab)
         draw_variants(ax, of_shape, lambda values: values["cosine"]["worst_per_second"])
         label(ax, f"K={dim}, V={vocab}", "N", log="xy")
-    axes[0][0].set_ylabel("worst cosine: effective draws per second")
+    axes[0][0].set_ylabel("worst cosine: ESS per second")
     legend_below(figure, axes[0][0])
     return figure
 
