@@ -21,7 +21,7 @@ from bayesvec.fitting import find_method
 from bayesvec.model.identification import align, settle_reference
 from bayesvec.model.map import find_map
 from bayesvec.paper.variants import WAYS, options_of
-from bayesvec.paper.workspace import Workspace
+from bayesvec.paper.workspace import Bench
 from bayesvec.priors import spherical
 from bayesvec.simulation.pairs import simulate
 from bayesvec.storage.outcome import APPROXIMATION, POINT, SWEEPS, WHOLE_CHAINS, kind_of
@@ -133,7 +133,7 @@ def draw(
     chains: int = 1,
     seed: int = 1,
     threads: int = 1,
-    bench: Workspace,
+    bench: Bench,
 ) -> Drawn:
     """Draw from the posterior in one of the `WAYS`.
 
@@ -143,7 +143,7 @@ def draw(
         As in `prepare`; a MAP is one draw.
     threads : int
         Chains at a time; the draws do not depend on it.
-    bench : Workspace
+    bench : Bench
         Asked whether to stop.
     """
     way, began = WAYS[name], time.perf_counter()
@@ -171,7 +171,7 @@ def draw(
     return Drawn(rho, alpha, rotates, middle - began, seconds, told)
 
 
-def draw_world(settings: Mapping[str, Any], counts: PairCounts, bench: Workspace) -> Drawn | str:
+def draw_world(settings: Mapping[str, Any], counts: PairCounts, bench: Bench) -> Drawn | str:
     """Draw from a world whose prior precision is K, as the settings of a cell say; or say why that cannot be.
 
     Parameters
@@ -180,7 +180,7 @@ def draw_world(settings: Mapping[str, Any], counts: PairCounts, bench: Workspace
         ``method``, ``dim``, ``chains``, ``draws``, ``warmup``.
     counts : PairCounts
         The world's.
-    bench : Workspace
+    bench : Bench
         As many chains are drawn at a time as it has threads.
     """
     given = {name: settings[name] for name in ("draws", "warmup", "chains")}
@@ -200,7 +200,7 @@ def draw_world(settings: Mapping[str, Any], counts: PairCounts, bench: Workspace
         return str(reason)
 
 
-def compile_way(name: str, dim: int, bench: Workspace) -> None:
+def compile_way(name: str, dim: int, bench: Bench) -> None:
     """Have everything compiled that a way needs, so that no clock sees it."""
     counts, _ = simulate(3 * dim, dim, pairs=200 * dim * dim, seed=0)
     with contextlib.suppress(AnchorError):
@@ -208,7 +208,7 @@ def compile_way(name: str, dim: int, bench: Workspace) -> None:
 
 
 def _sweep(
-    alone: Alone, chains: int, warmup: int, draws: int, threads: int, bench: Workspace
+    alone: Alone, chains: int, warmup: int, draws: int, threads: int, bench: Bench
 ) -> tuple[Float32, Float32, float]:
     """Return draws of both sides, (chain, draw, ...), and when warm-up was over."""
     own = Threads(1)
@@ -246,7 +246,7 @@ class _Clock:
     def __init__(
         self,
         warmup: int,
-        bench: Workspace,
+        bench: Bench,
         *,
         together: bool = True,
         now: Callable[[], float] = time.perf_counter,

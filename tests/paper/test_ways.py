@@ -1,4 +1,4 @@
-"""Variants of the samplers, and the metrics of their draws."""
+"""Ways to a posterior, and what experiments measure of their draws."""
 
 import time
 
@@ -15,7 +15,7 @@ from bayesvec.model.map import find_map
 from bayesvec.paper.metrics import against_truth, effective
 from bayesvec.paper.sampling import Drawn, _Clock, draw
 from bayesvec.paper.variants import WAYS
-from bayesvec.paper.workspace import Workspace
+from bayesvec.paper.workspace import Bench
 from bayesvec.priors import spherical
 
 VOCAB, DIM = 12, 2
@@ -27,29 +27,29 @@ def world():
 
 
 @pytest.fixture
-def workspace(tmp_path):
-    return Workspace(2, tmp_path)
+def bench(tmp_path):
+    return Bench(2, tmp_path)
 
 
-def drawn_by(name, world, workspace, **settings):
+def drawn_by(name, world, bench, **settings):
     given = {"draws": 20, "warmup": 5, "chains": 2, "threads": 2, **settings}
-    return draw(name, world[0], DIM, prior_precision=float(DIM), bench=workspace, **given)
+    return draw(name, world[0], DIM, prior_precision=float(DIM), bench=bench, **given)
 
 
-def test_a_chain_is_that_of_a_run(world, workspace):
-    found = drawn_by("gibbs", world, workspace)
+def test_a_chain_is_that_of_a_run(world, bench):
+    found = drawn_by("gibbs", world, bench)
     rho, alpha = draw_alone(
         gibbs, world[0], spherical(float(DIM)), DIM, options=gibbs.Options(), draws=20, warmup=5, seed=1
     )
     assert np.array_equal(found.rho[0], rho)
     assert np.array_equal(found.alpha[0], alpha)
     assert not np.array_equal(found.rho[1], rho)
-    one_thread = drawn_by("gibbs", world, workspace, threads=1)
+    one_thread = drawn_by("gibbs", world, bench, threads=1)
     assert np.array_equal(found.rho, one_thread.rho)
 
 
-def test_the_papers_way_keeps_the_last_contexts_at_the_map(world, workspace):
-    found = drawn_by("paper", world, workspace)
+def test_the_papers_way_keeps_the_last_contexts_at_the_map(world, bench):
+    found = drawn_by("paper", world, bench)
     mode = find_map(world[0], spherical(float(DIM)), DIM, seed=1)
     anchors = choose_anchors(mode.alpha, "last")
     assert list(anchors.rows) == [VOCAB - 2, VOCAB - 1]
@@ -59,11 +59,11 @@ def test_the_papers_way_keeps_the_last_contexts_at_the_map(world, workspace):
     assert WAYS["paper"].options == {"restart": True, "inner_steps": 10}
 
 
-def test_the_paper_alone_fixes_a_map_of_zero(workspace):
+def test_the_paper_alone_fixes_a_map_of_zero(bench):
     few = bv.simulate(VOCAB, DIM, pairs=20, seed=0)
     with pytest.raises(AnchorError, match="spans only 0 of 2 directions"):
-        drawn_by("gibbs-last", few, workspace)
-    assert not np.any(drawn_by("paper", few, workspace).alpha[:, :, -2:])
+        drawn_by("gibbs-last", few, bench)
+    assert not np.any(drawn_by("paper", few, bench).alpha[:, :, -2:])
     settings = {
         "identify": "fixed",
         "anchors": "last",
@@ -78,18 +78,18 @@ def test_the_paper_alone_fixes_a_map_of_zero(workspace):
 
 
 @pytest.mark.parametrize("name", ["mfvi", "mfvi-stan", "blockvi", "laplace", "map"])
-def test_other_ways_give_draws_of_their_shape(world, workspace, name):
-    found = drawn_by(name, world, workspace)
+def test_other_ways_give_draws_of_their_shape(world, bench, name):
+    found = drawn_by(name, world, bench)
     assert found.rho.shape == ((1, 1) if name == "map" else (2, 20)) + (VOCAB, DIM)
     assert not found.rotates
     assert np.isfinite(found.rho).all()
     assert against_truth(found, world[1])["rmse_plugin"] < 0.2
 
 
-def test_nuts_is_timed_after_warm_up(world, workspace):
+def test_nuts_is_timed_after_warm_up(world, bench):
     pytest.importorskip("nutpie", reason="nutpie is not installed (the extra 'nuts')", exc_type=ImportError)
     began = time.perf_counter()
-    found = drawn_by("nuts", world, workspace, draws=300, warmup=100)
+    found = drawn_by("nuts", world, bench, draws=300, warmup=100)
     whole = time.perf_counter() - began
     assert found.rho.shape == (2, 300, VOCAB, DIM)
     assert 0 < found.warmup_seconds < whole
@@ -98,10 +98,10 @@ def test_nuts_is_timed_after_warm_up(world, workspace):
     assert found.told["gradients_per_draw"] > 0
 
 
-def test_draws_made_before_the_report_are_not_counted_as_free(workspace):
+def test_draws_made_before_the_report_are_not_counted_as_free(bench):
     """100 draws of warm-up and 400 after it at ten a second, told of every four seconds."""
     now = [0.0]
-    clock = _Clock(100, workspace, now=lambda: now[0])
+    clock = _Clock(100, bench, now=lambda: now[0])
     for second in range(0, 52, 4):
         now[0] = float(second)
         clock(f"NUTS: {min(10 * second, 500)} of 500 draws")
@@ -109,16 +109,16 @@ def test_draws_made_before_the_report_are_not_counted_as_free(workspace):
     middle, seconds = clock.split(400)
     assert seconds == pytest.approx(40.0)
     assert middle == pytest.approx(10.0)
-    one_by_one = _Clock(100, workspace, together=False, now=lambda: 50.0)
+    one_by_one = _Clock(100, bench, together=False, now=lambda: 50.0)
     one_by_one("NUTS: 100 of 500 draws")
     assert np.isnan(one_by_one.split(400)[1])
-    late = _Clock(100, workspace, now=lambda: 50.0)
+    late = _Clock(100, bench, now=lambda: 50.0)
     late("NUTS: 500 of 500 draws")
     assert np.isnan(late.split(400)[1])
 
 
-def test_turning_changes_no_product_and_makes_means(world, workspace):
-    found = drawn_by("gibbs", world, workspace)
+def test_turning_changes_no_product_and_makes_means(world, bench):
+    found = drawn_by("gibbs", world, bench)
     rho, alpha = found.turned()
     raw = np.einsum("cdik,cdjk->cdij", found.rho, found.alpha)
     assert np.allclose(np.einsum("cdik,cdjk->cdij", rho, alpha), raw, atol=1e-4)
