@@ -1,12 +1,20 @@
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from bayesvec import plots
-from bayesvec.cli.pictures import KINDS
+from bayesvec.errors import OptionError
+from bayesvec.plots import table
+from bayesvec.plots.table import Plot, register
 from bayesvec.posterior.posterior import open_posterior
 from fake_draws import autoregressive, write_run
 from run_tools import fake_fit
 
+KINDS = table.plots()
 WORDS = ("king", "queen", "tax@D", "tax@R", "[red]", "naïve café")
 
 
@@ -124,7 +132,7 @@ def test_runs_of_one_name_are_named_by_their_paths(bayesvec, run, free, pictures
 
 
 BAD = [
-    (("histogram", "RUN", "king"), "not a kind of plot; there are similarity, density"),
+    (("histogram", "RUN", "king"), "not a kind of plot; there are check, contrast, density"),
     (("similarity", "RUN", "king", "queen", "[red]"), "takes pairs of words; got 3: king queen [red]"),
     (("similarity", "RUN"), "takes pairs of words; got none"),
     (("similarity", "RUN", "king", "king"), "two different words"),
@@ -136,12 +144,19 @@ BAD = [
     (("neighbors", "RUN", "king", "-n", "0"), "n is 0"),
     (("neighbors", "RUN", "king", "--axis", "a:b"), "--axis goes with plot projection"),
     (("trace", "RUN", "king"), "'king' is not a quantity"),
-    (("trace", "RUN", "norm(king)", "--with", "FREE"), "--with goes with plot similarity, forest"),
-    (("trace", "RUN", "norm(king)", "--at", "D"), "--at goes with plot similarity, neighbors"),
+    (
+        ("trace", "RUN", "norm(king)", "--with", "FREE"),
+        "--with goes with plot forest, projection, rings, similarity",
+    ),
+    (
+        ("trace", "RUN", "norm(king)", "--at", "D"),
+        "--at goes with plot map, neighbors, projection, similarity",
+    ),
     (("contrast", "RUN", "norm(king)"), "needs --between"),
     (("contrast", "RUN", "norm(king)", "--between", "D"), "give two slices"),
-    (("check", "RUN", "--between", "D,R"), "--between goes with plot contrast and drift"),
+    (("check", "RUN", "--between", "D,R"), "--between goes with plot contrast, drift; not with plot check"),
     (("drift", "RUN"), "has 0 slices"),
+    (("check", "RUN", "--by", "cosine"), "--by goes with plot drift; not with plot check"),
     (("projection", "RUN", "king"), "needs --axis"),
     (("projection", "RUN", "king", "--axis", "queen"), "one-sided"),
     (("projection", "RUN", "king", "--axis", "queen:quen"), "'quen' is not in the vocabulary"),
@@ -173,7 +188,64 @@ def test_bad_input_is_one_line_and_status_two(bayesvec, places, tmp_path, monkey
     assert not list(tmp_path.iterdir())
 
 
-def test_the_help_tells_every_kind(bayesvec):
+def test_the_help_lists_every_kind(bayesvec):
     status, out, _ = bayesvec("plot", "--help")
     assert status == 0
-    assert all(f"\n    {kind}" in out for kind in KINDS)
+    assert all(f"\n  {kind} " in out for kind in KINDS)
+
+
+def test_the_help_does_not_import_matplotlib():
+    code = """
+import sys
+from bayesvec.cli import main
+sys.argv = ["bayesvec", "plot", "--help"]
+try:
+    main()
+except SystemExit:
+    heavy = {"matplotlib", "scipy", "numba"} & set(sys.modules)
+    sys.exit(f"imported: {heavy}" if heavy else 0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "R-hat and ESS of many quantities" in " ".join(done.stdout.split())
+
+
+def draw_toy(request):
+    """Draw the mean of each word's vector."""
+    ax = plots.style.new_axes(None)
+    for word in request.words:
+        ax.plot(request.run.rho[:].mean(axis=(0, 1))[request.run.words.index(word)], label=word)
+    ax.set_xlabel("axis")
+    ax.set_ylabel("mean")
+    return ax
+
+
+@pytest.fixture
+def _toy(monkeypatch):
+    monkeypatch.setattr(table, "_registered", {})
+    register(Plot("toy", "means of vectors", "two words", draw_toy, least=2, most=2))
+
+
+@pytest.mark.usefixtures("_toy")
+def test_a_toy_plot_is_in_the_help_and_is_drawn(bayesvec, run, pictures, tmp_path):
+    assert "toy means of vectors: two words" in " ".join(bayesvec("plot", "--help")[1].split())
+    path = tmp_path / "x.png"
+    assert bayesvec("plot", run, "toy", "king", "queen", "--out", path) == (0, f"written: {path}\n", "")
+    assert [line.get_label() for line in pictures[0].lines] == ["king", "queen"]
+    status, _, err = bayesvec("plot", run, "toy", "king", "--out", path)
+    assert (status, "plot toy takes two words; got 1: king" in err) == (2, True)
+    status, _, err = bayesvec("plot", run, "toy", "king", "queen", "--at", "D", "--out", path)
+    assert (status, "not with plot toy" in err) == (2, True)
+    with pytest.raises(OptionError, match="already a plot named 'toy'"):
+        register(Plot("toy", "", "", draw_toy))
+
+
+def test_a_toy_plot_is_not_there_before(bayesvec):
+    assert "toy" not in bayesvec("plot", "--help")[1]
+
+
+def test_every_public_plot_is_in_the_reference():
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "plots.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^ +- (\w+)$", page.split("\n## ")[0], re.MULTILINE))
+    assert named >= {name for name in plots.__all__ if name.startswith("plot_")} | {"save_figure"}
+    assert named <= set(plots.__all__)

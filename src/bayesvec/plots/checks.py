@@ -21,6 +21,7 @@ from bayesvec.plots.style import (
     safe,
     tidy,
 )
+from bayesvec.plots.table import QUANTITIES, Plot
 from bayesvec.storage.outcome import APPROXIMATION, POINT, read_outcome
 
 if TYPE_CHECKING:
@@ -184,3 +185,21 @@ def _limit(ax: "Axes", value: float, text: str, *, beside: int) -> None:
         fontsize="small",
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
     )
+
+
+PLOTS = (
+    Plot(
+        "check",
+        "R-hat and ESS of many quantities",
+        "no words",
+        lambda request: plot_check(request.run),
+        most=0,
+    ),
+    Plot(
+        "ess",
+        "ESS as draws are added",
+        QUANTITIES,
+        lambda request: plot_ess(request.estimates()),
+        least=1,
+    ),
+)

@@ -10,6 +10,7 @@ from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL, Estimate
 from bayesvec.plots.quantities import scale_of
 from bayesvec.plots.style import COLOURS, DASHES, MARKERS, by_run, legend_above, new_axes, pick, safe, tidy
+from bayesvec.plots.table import QUANTITIES, Plot, Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,3 +147,29 @@ def _finish(ax: "Axes", xlabel: str, level: float) -> None:
     ax.set_ylim(bottom=0.0)
     legend_above(ax)
     tidy(ax)
+
+
+def _similarity(request: Request) -> "Axes":
+    pairs = list(zip(request.words[::2], request.words[1::2], strict=True))
+    runs = request.of_runs(lambda posterior: posterior)
+    return plot_similarity(runs, pairs, at=request.at, level=request.level)
+
+
+PLOTS = (
+    Plot(
+        "similarity",
+        "densities of cosines",
+        "pairs of words",
+        _similarity,
+        least=2,
+        step=2,
+        options=("with", "at"),
+    ),
+    Plot(
+        "density",
+        "densities of any quantities",
+        QUANTITIES,
+        lambda request: plot_estimates(request.estimates(), level=request.level),
+        least=1,
+    ),
+)

@@ -21,6 +21,7 @@ from bayesvec.plots.style import (
     safe,
     tidy,
 )
+from bayesvec.plots.table import QUANTITIES, Plot, Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,10 +104,8 @@ def plot_projection(
     series = {name: _intervals([each[i] for i in order], level) for name, each in runs.items()}
     ax = forest_axes(ax, names, len(runs), more=0.4)
     xlabel = "position on the axis (cosine)"
-    draw_forest(
-        ax, names, series, xlabel=xlabel, ylabel="word", level=level, gap=2.0
-    )  # the poles stand in the gap
-    ax.axvline(0.0, color="0.5", linewidth=0.8, zorder=0)
+    draw_forest(ax, names, series, xlabel=xlabel, ylabel="word", level=level, gap=2.0)  # room for the poles
+    mark_zero(ax)
     poles = [_pole([pair[side] for pair in axis]) for side in (0, 1)]
     family = fonts_for(poles)
     for x, place, text in ((0.0, "left", f"← {poles[1]}"), (1.0, "right", f"{poles[0]} →")):
@@ -152,11 +151,7 @@ def plot_neighbors(
         ylabel="neighbour",
         level=level,
     )
-    beside = ax.get_yaxis_transform()
-    if not np.isnan(neighbors["probability"]).all():  # one point has none
-        for place, probability in enumerate(neighbors["probability"]):
-            ax.text(1.02, place, f"{probability:.2f}", transform=beside, va="center")
-        ax.text(1.02, -1.0, f"P(top {len(neighbors)})", transform=beside, va="center")
+    draw_probabilities(ax, neighbors["probability"], f"P(top {len(neighbors)})")
     return ax
 
 
@@ -189,6 +184,20 @@ def draw_forest(
     tidy(ax)
     if len(series) > 1:
         legend_above(ax, columns=3, gap=gap)
+
+
+def draw_probabilities(ax: "Axes", probabilities: Sequence[float], name: str) -> None:
+    """Write a probability to the right of each line; a single point has none."""
+    if np.isnan(probabilities).all():
+        return
+    texts = {-1.0: name} | {float(i): f"{value:.2f}" for i, value in enumerate(probabilities)}
+    for place, text in texts.items():
+        ax.text(1.02, place, text, transform=ax.get_yaxis_transform(), va="center")
+
+
+def mark_zero(ax: "Axes") -> None:
+    """Draw a vertical line at zero."""
+    ax.axvline(0.0, color="0.5", linewidth=0.8, zorder=0)
 
 
 def _intervals(estimates: "Estimates", level: float) -> Intervals:
@@ -225,3 +234,56 @@ def _pole(words: Sequence[str]) -> str:
     """Name a pole by its words, the first few if they are many."""
     distinct = list(dict.fromkeys(words))
     return ", ".join(distinct[:3]) + (", …" if len(distinct) > 3 else "")
+
+
+def _forest(request: Request) -> "Axes":
+    return plot_forest(request.of_runs(request.estimates), level=request.level)
+
+
+def _contrast(request: Request) -> "Axes":
+    from bayesvec.posterior.slices import between
+
+    assert request.between is not None
+    differences = between(request.run, request.words, *request.between)
+    ax = plot_forest(differences, level=request.level, xlabel="difference")
+    mark_zero(ax)
+    return ax
+
+
+def _neighbors(request: Request) -> "Axes":
+    word = request.words[0]
+    table = request.run.neighbors(word, request.n, at=request.at, level=request.level)
+    named = word if request.at is None else f"{word}@{request.at}"
+    return plot_neighbors(table, level=request.level, word=named)
+
+
+def _projection(request: Request) -> "Axes":
+    from bayesvec.posterior.terms import read_axis
+
+    axis = read_axis(request.axis)
+    placed = request.of_runs(lambda posterior: posterior.projection(request.words, axis, at=request.at))
+    return plot_projection(placed, axis, words=request.words, level=request.level)
+
+
+PLOTS = (
+    Plot("forest", "means and intervals of any quantities", QUANTITIES, _forest, least=1, options=("with",)),
+    Plot(
+        "contrast",
+        "differences between two slices",
+        f"{QUANTITIES}, and --between",
+        _contrast,
+        least=1,
+        options=("between",),
+        needs=("between",),
+    ),
+    Plot("neighbors", "the nearest words", "one word", _neighbors, least=1, most=1, options=("at",)),
+    Plot(
+        "projection",
+        "words on an axis",
+        "words, and --axis",
+        _projection,
+        least=1,
+        options=("with", "at", "axis"),
+        needs=("axis",),
+    ),
+)

@@ -12,6 +12,7 @@ from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL, tails
 from bayesvec.plots.labels import place_labels
 from bayesvec.plots.style import COLOURS, DASHES, MARKERS, new_axes, pick, tidy
+from bayesvec.plots.table import Plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -169,3 +170,15 @@ def check_identified(posterior: "Posterior", what: str) -> None:
             f"{posterior.path} has identify='none': its draws are rotated against each other, so their mean says "
             f"nothing; {what} needs a run with identify='procrustes' or 'fixed'"
         )
+
+
+PLOTS = (
+    Plot(
+        "map",
+        "words in a plane, with the clouds of their draws",
+        "three words or more",
+        lambda request: plot_map(request.run, request.words, at=request.at, level=request.level),
+        least=_FEWEST,
+        options=("at",),
+    ),
+)

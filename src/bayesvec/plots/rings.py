@@ -10,6 +10,7 @@ from bayesvec.errors import OptionError
 from bayesvec.plots.labels import place_labels
 from bayesvec.plots.maps import check_identified
 from bayesvec.plots.style import COLOURS, MARKERS, legend_above, new_panels, pick, safe, tidy
+from bayesvec.plots.table import Plot, Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,3 +96,27 @@ def _draw(ax: "Axes", cloud: Float64, words: Sequence[str], shown: int) -> None:
     ax.set_xlabel("first coordinate")
     ax.set_ylabel("second coordinate")
     tidy(ax)
+
+
+def _rings(request: Request) -> "list[Axes]":
+    every = list(request.runs.values())
+    free = [post for post in every if post.draws.manifest["settings"]["identify"] == "none"]
+    others = [post for post in every if post not in free]
+    if len(free) != 1 or len(others) != 1:
+        raise OptionError(
+            "plot rings takes two runs (--with RUN), one with identify='none' and one identified; "
+            f"got {len(free)} and {len(others)}"
+        )
+    return plot_rings(free[0], others[0], request.words)
+
+
+PLOTS = (
+    Plot(
+        "rings",
+        "a run that is not identified, and one that is",
+        "words, and --with RUN",
+        _rings,
+        least=1,
+        options=("with",),
+    ),
+)

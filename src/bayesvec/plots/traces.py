@@ -9,6 +9,7 @@ from bayesvec._types import Float64
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.plots.style import COLOURS, DASHES, fonts_for, new_panels, pick, safe, tidy
+from bayesvec.plots.table import QUANTITIES, Plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,3 +69,14 @@ def rank_histograms(draws: Float64, bins: int = 20) -> tuple[Any, Any]:
     ranks = np.argsort(np.argsort(draws, axis=None, kind="stable"), kind="stable").reshape(draws.shape)
     edges = np.linspace(0, draws.size, bins + 1)
     return np.stack([np.histogram(chain, edges)[0] for chain in ranks]), edges
+
+
+PLOTS = (
+    Plot(
+        "trace",
+        "draws in order, and their ranks",
+        QUANTITIES,
+        lambda request: plot_trace(request.estimates()),
+        least=1,
+    ),
+)

@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL
-from bayesvec.plots.forests import draw_forest, forest_axes
+from bayesvec.plots.forests import draw_forest, draw_probabilities, forest_axes
 from bayesvec.plots.quantities import scale_of
 from bayesvec.plots.style import (
     COLOURS,
@@ -20,6 +20,7 @@ from bayesvec.plots.style import (
     safe,
     tidy,
 )
+from bayesvec.plots.table import QUANTITIES, Plot, Request
 from bayesvec.posterior.slices import are_numbers
 
 if TYPE_CHECKING:
@@ -102,12 +103,7 @@ def plot_drift(drift: "Drift", *, ax: "Axes | None" = None, level: float = LEVEL
     mean, low, high = (np.array(table[name], dtype=np.float64) for name in ("change", "low", "high"))
     xlabel = f"{drift.measure} between {safe(drift.first)} and {safe(drift.last)}, {100 * level:g}% interval"
     draw_forest(ax, table["word"], {"": (mean, low, high)}, xlabel=xlabel, ylabel="word")
-    if np.isnan(table["probability"]).all():  # one point has none
-        return ax
-    beside = ax.get_yaxis_transform()
-    for place, probability in enumerate(table["probability"]):
-        ax.text(1.02, place, f"{probability:.2f}", transform=beside, va="center")
-    ax.text(1.02, -1.0, f"P(top {100 * drift.share:g}%)", transform=beside, va="center")
+    draw_probabilities(ax, table["probability"], f"P(top {100 * drift.share:g}%)")
     return ax
 
 
@@ -115,3 +111,26 @@ def _slices(trajectories: "Sequence[Trajectory]") -> list[str]:
     """Return the slices in which any of the trajectories is known, in the run's order."""
     known = {name for path in trajectories for name in path.slices}
     return [name for name in trajectories[0].every_slice if name in known]
+
+
+def _trajectory(request: Request) -> "Axes":
+    return plot_trajectory([request.run.trajectory(term) for term in request.words], level=request.level)
+
+
+def _drift(request: Request) -> "Axes":
+    first, last = request.between or (None, None)
+    answer = request.run.drift(first, last, request.n, by=request.by, level=request.level)
+    return plot_drift(answer, level=request.level)
+
+
+PLOTS = (
+    Plot("trajectory", "quantities over groups or time", QUANTITIES, _trajectory, least=1),
+    Plot(
+        "drift",
+        "words that differ most between two slices",
+        "no words",
+        _drift,
+        most=0,
+        options=("between", "by"),
+    ),
+)

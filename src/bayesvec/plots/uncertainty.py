@@ -10,6 +10,7 @@ from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Table
 from bayesvec.plots.labels import place_labels
 from bayesvec.plots.style import COLOURS, DASHES, MARKERS, by_run, legend_above, new_axes, pick, safe, tidy
+from bayesvec.plots.table import Plot, Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,3 +75,21 @@ def _name(ax: "Axes", table: Table[Any], words: Any, named: int) -> None:
         points = np.column_stack([seen[rows], spread[rows]])
         ax.plot(*points.T, linestyle="none", marker="o", color="black", markersize=4, fillstyle="none")
         place_labels(ax, points, [table["word"][row] for row in rows], fontsize="small")
+
+
+def _uncertainty(request: Request) -> "Axes":
+    for posterior in request.runs.values() if request.words else ():
+        posterior.rows(request.words)  # raises with the closest words
+    tables = request.of_runs(lambda posterior: posterior.uncertainty(n=len(posterior.words)))
+    return plot_uncertainty(tables, words=request.words or None, named=request.n)
+
+
+PLOTS = (
+    Plot(
+        "uncertainty",
+        "spread of vectors against frequency",
+        "words to name, or none",
+        _uncertainty,
+        options=("with",),
+    ),
+)
