@@ -15,8 +15,8 @@ from bayesvec.errors import OptionError, UnknownWordError
 from bayesvec.posterior.posterior import open_posterior
 from bayesvec.posterior.uncertainty import word_counts
 from bayesvec.report import gather, write_report
-from bayesvec.report.choice import frequent_words
 from bayesvec.report.commands import steps
+from bayesvec.report.gather import frequent_words
 from run_tools import fake_fit
 
 matplotlib.use("Agg")
@@ -212,14 +212,14 @@ def test_corpus_and_provenance(written, run):
     seen = np.diff(np.concatenate([[0], np.cumsum(counts.by_word.n_pos)])[counts.by_word.indptr])
     assert content.frequent[0] == (WORDS[seen.argmax()], seen.max())
     manifest = open_posterior(run).draws.manifest
-    assert facts["begun"] == manifest["created"]
+    assert facts["started"] == manifest["created"]
     assert f"bayesvec {bv.__version__}, python" in facts["versions"]
     assert "precision 1, that is a standard deviation of 1" in facts["prior"]
     assert "bayesvec fit --counts COUNTS --dim 3 --method fake" in told(page)
     report = next(line for line in text.split("<code>") if line.startswith("bayesvec report"))
     assert "--level 0.8" in report
     assert "-n 3" in report
-    assert "A 80% interval holds its number with probability 80%" in told(page)
+    assert "The 80% interval of a number contains it with probability 80%" in told(page)
 
 
 def changed(folder, out, *, outcome=None, **settings):
@@ -271,7 +271,7 @@ def test_an_approximation_is_reported_as_one(run, tmp_path):
     write_report(post, tmp_path / "page.html", words=WORDS[:3], n=2)
     page = taken_apart((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert "independent draws of an approximation (mfvi), not of the posterior" in told(page)
-    assert "Known of it: its intervals are too narrow" in told(page)
+    assert "Caveat: its intervals are too narrow" in told(page)
     assert "compare it with a Gibbs run" in told(page)
     assert [table[0] for table in page.tables if "cosine" in table[0][1:2]][-1] == [
         "",
@@ -281,11 +281,11 @@ def test_an_approximation_is_reported_as_one(run, tmp_path):
     ]
 
 
-def test_draws_that_are_turned_have_no_map(run, tmp_path):
+def test_draws_that_are_rotated_have_no_map(run, tmp_path):
     post = changed(run, tmp_path / "run", identify="none")
     content = write_report(post, tmp_path / "page.html", words=WORDS[:3], n=2)
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "Not drawn: the draws are turned against each other" in told(taken_apart(text))
+    assert "Not drawn: the draws are rotated against each other" in told(taken_apart(text))
     assert content.uncertain is None
     assert "identify='none'" in content.missing["uncertain"]
 
@@ -294,7 +294,7 @@ def test_a_run_without_draws_still_has_a_report(tmp_path):
     fake_fit(tmp_path / "run", counts_of(WORDS), store="summary")
     content = write_report(open_posterior(tmp_path / "run"), tmp_path / "page.html")
     page = taken_apart((tmp_path / "page.html").read_text(encoding="utf-8"))
-    assert "Not told: the run keeps no draws of the word vectors (store='summary')" in told(page)
+    assert "Unavailable: the run keeps no draws of the word vectors (store='summary')" in told(page)
     assert content.neighbors == {}
     assert table_of(page, "of", "R-hat")
 

@@ -13,6 +13,15 @@ PANELS = ("Model", "Sampling", "Prior", "Text", "Counting", "Output")
 MODEL, SAMPLING, PRIOR, TEXT, COUNTING, OUTPUT = PANELS
 
 
+def switch(name: str, help: str, panel: str = OUTPUT) -> Any:
+    """Return an option without a value."""
+    return typer.Option(False, name, help=help, rich_help_panel=panel)
+
+
+QUIET = switch("--quiet", "Show no progress and print no summary.")
+AS_JSON = switch("--json", "Print the summary as JSON.")
+
+
 class Command(TyperCommand):
     """A command whose help, in plain text, groups options by ``rich_help_panel``."""
 

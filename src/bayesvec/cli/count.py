@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bayesvec.cli.app import COUNTING, OUTPUT, app
+from bayesvec.cli.app import AS_JSON, COUNTING, OUTPUT, QUIET, app, switch
 from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_options
 from bayesvec.errors import InputError
 
@@ -25,13 +25,9 @@ def count(
         None, help="Number of threads [default: one per processor].", rich_help_panel=COUNTING
     ),
     out: Path = typer.Option(..., "--out", help="Folder to write the counts to.", rich_help_panel=OUTPUT),
-    force: bool = typer.Option(
-        False, "--force", help="Replace counts that are already there.", rich_help_panel=OUTPUT
-    ),
-    quiet: bool = typer.Option(
-        False, "--quiet", help="Show no progress and print no summary.", rich_help_panel=OUTPUT
-    ),
-    as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON.", rich_help_panel=OUTPUT),
+    force: bool = switch("--force", "Replace counts that are already there."),
+    quiet: bool = QUIET,
+    as_json: bool = AS_JSON,
 ) -> None:
     """Count the word pairs of a text, or the pairs of items in baskets."""
     from time import perf_counter
@@ -54,45 +50,50 @@ def count(
 
 
 def _warm_up() -> None:
-    """Count two words: compiling or loading the code is no part of its speed."""
+    """Count two words, so that compiling is not part of the measured speed."""
     from bayesvec.text.count import count as count_texts
 
     count_texts(documents=["a b"], threads=1, progress=False)
 
 
-def _summary(counts: "PairCounts", out: Path, seconds: float) -> dict[str, Any]:
-    recipe = counts.recipe
+def sizes(counts: "PairCounts", out: Path) -> dict[str, Any]:
+    """Return where counts were written, how large they are, and their fingerprint."""
     return {
         "out": str(out),
-        "documents": recipe["documents"],
-        "tokens": recipe["tokens"],
         "words": counts.num_words,
         "contexts": counts.num_contexts,
-        "covered": recipe["tokens_in_vocabulary"] / recipe["tokens"],
-        "words_not_found": recipe["words_not_found"],
-        "stopwords_not_found": recipe["stopwords_not_found"],
         "pairs": counts.num_pairs,
         "positives": counts.num_positives,
         "negatives": counts.num_negatives,
-        "seconds": seconds,
-        "tokens_per_second": recipe["tokens"] / seconds,
         "fingerprint": counts.fingerprint,
     }
 
 
+def _summary(counts: "PairCounts", out: Path, seconds: float) -> dict[str, Any]:
+    recipe = counts.recipe
+    kept = ("documents", "tokens", "words_not_found", "stopwords_not_found")
+    return {
+        **sizes(counts, out),
+        **{name: recipe[name] for name in kept},
+        "covered": recipe["tokens_in_vocabulary"] / recipe["tokens"],
+        "seconds": seconds,
+        "tokens_per_second": recipe["tokens"] / seconds,
+    }
+
+
 def _check_writable(out: Path) -> None:
-    """Find out before the counting that nothing could be written afterwards."""
+    """Raise before the counting if nothing could be written afterwards."""
     folder = next(parent for parent in out.absolute().parents if parent.exists())
     if not folder.is_dir() or not os.access(folder, os.W_OK):
-        problem = "is no folder" if not folder.is_dir() else "may not be written to"
+        problem = "is not a folder" if not folder.is_dir() else "is not writable"
         raise InputError(f"cannot write {out}: {folder} {problem}; choose another place", file=str(out))
 
 
 def _print_summary(summary: dict[str, Any]) -> None:
     rows = "" if summary["words"] == summary["contexts"] else f" ({summary['words']:,} rows)"
     missing, idle = summary["words_not_found"], summary["stopwords_not_found"]
-    long = summary["seconds"] > 1.0  # the speed of a short text is that of the start
-    speed = f" ({summary['tokens_per_second']:,.0f} a second)" if long else ""
+    long = summary["seconds"] > 1.0  # the speed of a short text is that of start-up
+    speed = f" ({summary['tokens_per_second']:,.0f} per second)" if long else ""
     lines = [
         ("documents", f"{summary['documents']:,}"),
         ("tokens", f"{summary['tokens']:,}{speed}"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bayesvec.cli.app import COUNTING, MODEL, OUTPUT, SAMPLING, STOPPED, app
+from bayesvec.cli.app import AS_JSON, COUNTING, MODEL, OUTPUT, QUIET, SAMPLING, STOPPED, app, switch
 from bayesvec.cli.prior_options import PriorCommand, PriorOptions, prior_of
 from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_options
 from bayesvec.errors import OptionError, RunError
@@ -23,10 +23,6 @@ _ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 
 def _option(panel: str, help: str, *names: str, **more: Any) -> Any:
     return typer.Option(None, *names, help=help, rich_help_panel=panel, **more)
-
-
-def _switch(name: str, help: str) -> Any:
-    return typer.Option(False, name, help=help, rich_help_panel=OUTPUT)
 
 
 # Every option is None when it is not given: a run that is resumed takes the others from its manifest.
@@ -73,10 +69,10 @@ def fit(
     text: TextOptions = NO_TEXT_OPTIONS,
     out: Path | None = _option(OUTPUT, "Run folder to write [default: the text's name with .run]."),
     store: str | None = _option(OUTPUT, "Draws to keep: both, rho or summary [default: both]."),
-    resume: bool = _switch("--resume", "Resume the run in --out; a larger --draws extends it."),
-    force: bool = _switch("--force", "Replace a run that is already there."),
-    quiet: bool = _switch("--quiet", "Show no progress and print no summary."),
-    as_json: bool = _switch("--json", "Print the summary as JSON."),
+    resume: bool = switch("--resume", "Resume the run in --out; a larger --draws extends it."),
+    force: bool = switch("--force", "Replace a run that is already there."),
+    quiet: bool = QUIET,
+    as_json: bool = AS_JSON,
 ) -> None:
     """Draw from the posterior of the vectors; --resume continues a run that was interrupted."""
     settings = _given(

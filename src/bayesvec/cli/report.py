@@ -12,19 +12,21 @@ from bayesvec.cli.app import app
 def report(
     run: Path = RUN,
     words: str = typer.Option(
-        "", help="Words to tell of, with commas between [default: some frequent ones]."
+        "", help="Words of the report, separated by commas [default: some frequent ones]."
     ),
-    axis: str = typer.Option("", help="Place the words on an axis of pairs, such as he:she,man:woman."),
-    n: int = typer.Option(10, "-n", help="How many neighbours of each word."),
+    axis: str = typer.Option(
+        "", help="Pairs of words that make an axis to place the words on, such as he:she,man:woman."
+    ),
+    n: int = typer.Option(10, "-n", help="Number of neighbours of each word."),
     at: str | None = AT,
     level: float = LEVEL,
     out: Path | None = typer.Option(
-        None, "--out", help="The page to write [default: the run's name with .report.html]."
+        None, "--out", help="Page to write [default: the run's name with .report.html]."
     ),
     as_json: bool = JSON,
     quiet: bool = typer.Option(False, "--quiet", help="Show no progress and print no summary."),
 ) -> None:
-    """Write a report on a run, one HTML page with its figures; with --json print what it tells instead."""
+    """Write a report on a run, one HTML page with its figures; with --json print its content instead."""
     from bayesvec.posterior.posterior import open_posterior
     from bayesvec.posterior.terms import read_axis, split_words
 
@@ -32,14 +34,14 @@ def report(
     poles = read_axis(axis) if axis else None
     posterior = open_posterior(run)
     if as_json and out is None:
-        from bayesvec.report.content import gather
+        from bayesvec.report import gather
 
         print_json(gather(posterior, words=chosen, axis=poles, n=n, at=at, level=level).to_dict())
         return
     import matplotlib
 
     matplotlib.use("Agg")
-    from bayesvec.report.writing import write_report
+    from bayesvec.report import write_report
 
     place = Path(f"{run.absolute().name.removesuffix('.run')}.report.html") if out is None else out
     content = write_report(

@@ -2,28 +2,36 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from bayesvec.cli.app import app
+from bayesvec.cli.app import AS_JSON, MODEL, OUTPUT, app, switch
+from bayesvec.cli.count import sizes
+
+
+def _option(default: Any, help: str, *names: str) -> Any:
+    return typer.Option(default, *names, help=help, rich_help_panel=MODEL)
 
 
 @app.command()
 def simulate(
-    out: Path = typer.Option(..., "--out", help="Folder to write the counts to, with their truth."),
-    vocab: int = typer.Option(100, help="Number of words."),
-    dim: int = typer.Option(5, help="Dimension of the vectors."),
-    pairs: int = typer.Option(50_000, help="Number of samples, positive and negative."),
-    zipf: bool = typer.Option(False, "--zipf", help="Words by the Zipf-Mandelbrot law, not equally often."),
-    contexts: int | None = typer.Option(None, help="Number of contexts, if they are not the words."),
-    epsilon: float = typer.Option(1.0, help="Signal-to-noise ratio: the vectors' scale."),
-    exclude_diagonal: bool = typer.Option(False, "--exclude-diagonal", help="Never pair a word with itself."),
-    a: float = typer.Option(1.0, "--a", help="Exponent of the Zipf-Mandelbrot law."),
-    b: float = typer.Option(2.7, "--b", help="Shift of the Zipf-Mandelbrot law."),
-    seed: int = typer.Option(0, help="The same seed gives the same world."),
-    force: bool = typer.Option(False, "--force", help="Replace counts that are already there."),
-    as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
-    quiet: bool = typer.Option(False, "--quiet", help="Print no summary."),
+    vocab: int = _option(100, "Number of words."),
+    dim: int = _option(5, "Length of a vector."),
+    pairs: int = _option(50_000, "Number of samples, positive and negative."),
+    zipf: bool = switch("--zipf", "Draw words by the Zipf-Mandelbrot law, not equally often.", MODEL),
+    contexts: int | None = _option(None, "Number of contexts, if they are not the words."),
+    epsilon: float = _option(1.0, "Signal-to-noise ratio: the scale of the vectors."),
+    exclude_diagonal: bool = switch("--exclude-diagonal", "Never pair a word with itself.", MODEL),
+    a: float = _option(1.0, "Exponent of the Zipf-Mandelbrot law.", "--a"),
+    b: float = _option(2.7, "Shift of the Zipf-Mandelbrot law.", "--b"),
+    seed: int = _option(0, "Seed of the data."),
+    out: Path = typer.Option(
+        ..., "--out", help="Folder to write the counts to, with their truth.", rich_help_panel=OUTPUT
+    ),
+    force: bool = switch("--force", "Replace counts that are already there."),
+    as_json: bool = AS_JSON,
+    quiet: bool = switch("--quiet", "Print no summary."),
 ) -> None:
     """Draw pair counts from a known embedding, as in the paper's simulation study."""
     from bayesvec.counts.store import check_free
@@ -44,16 +52,7 @@ def simulate(
         b=b,
     )
     save_simulated(counts, truth, out, force=force)
-    summary = {
-        "out": str(out),
-        "words": counts.num_words,
-        "contexts": counts.num_contexts,
-        "pairs": counts.num_pairs,
-        "positives": counts.num_positives,
-        "negatives": counts.num_negatives,
-        "fingerprint": counts.fingerprint,
-    }
     if as_json:
-        typer.echo(json.dumps(summary))
+        typer.echo(json.dumps(sizes(counts, out)))
     elif not quiet:
         typer.echo(f"{out}: {counts!r}")

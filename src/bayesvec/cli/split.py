@@ -5,7 +5,8 @@ from pathlib import Path
 
 import typer
 
-from bayesvec.cli.app import app
+from bayesvec.cli.app import AS_JSON, OUTPUT, app, switch
+from bayesvec.cli.count import sizes
 from bayesvec.errors import OptionError
 
 _NAMES = {2: ("train", "test"), 3: ("train", "validation", "test")}
@@ -14,15 +15,19 @@ _NAMES = {2: ("train", "test"), 3: ("train", "validation", "test")}
 @app.command()
 def split(
     counts: Path = typer.Argument(..., metavar="COUNTS", help="Counts to split."),
-    out: Path = typer.Option(..., "--out", help="Folder to make, with a counts folder for each part."),
-    by: str = typer.Option("document", help="Hold out whole documents (or baskets), or each sample: pair."),
-    fractions: str = typer.Option(
-        "0.7,0.15,0.15", help="Share of each part: train, validation, test; train, test if there are two."
+    by: str = typer.Option(
+        "document", help="Unit that is held out: document (or basket), or pair for single samples."
     ),
-    seed: int = typer.Option(0, help="The same seed gives the same parts."),
-    force: bool = typer.Option(False, "--force", help="Replace parts that are already there."),
-    as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
-    quiet: bool = typer.Option(False, "--quiet", help="Print no summary."),
+    fractions: str = typer.Option(
+        "0.7,0.15,0.15", help="Fractions of the parts: train, validation, test; or train, test."
+    ),
+    seed: int = typer.Option(0, help="Seed of the parts."),
+    out: Path = typer.Option(
+        ..., "--out", help="Folder to make, with a counts folder for each part.", rich_help_panel=OUTPUT
+    ),
+    force: bool = switch("--force", "Replace parts that are already there."),
+    as_json: bool = AS_JSON,
+    quiet: bool = switch("--quiet", "Print no summary."),
 ) -> None:
     """Split counts into parts for training and for hold-out; all have the same rows."""
     from bayesvec.counts.store import check_free, open_counts, save_parts
@@ -33,17 +38,7 @@ def split(
     parts = dict(zip(names, open_counts(counts).split(by, fractions=shares, seed=seed), strict=True))
     save_parts(parts, out, force=force)
     if as_json:
-        summary = {
-            name: {
-                "out": str(out / name),
-                "pairs": part.num_pairs,
-                "positives": part.num_positives,
-                "negatives": part.num_negatives,
-                "fingerprint": part.fingerprint,
-            }
-            for name, part in parts.items()
-        }
-        typer.echo(json.dumps(summary))
+        typer.echo(json.dumps({name: sizes(part, out / name) for name, part in parts.items()}))
     elif not quiet:
         for name, part in parts.items():
             typer.echo(f"{out / name}: {part!r}")
@@ -54,5 +49,5 @@ def _read_fractions(text: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise OptionError(
-            f"--fractions is {text!r}; it must be numbers with commas between, such as 0.7,0.15,0.15"
+            f"--fractions is {text!r}; it must be numbers separated by commas, such as 0.7,0.15,0.15"
         ) from None

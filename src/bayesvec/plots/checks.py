@@ -195,11 +195,5 @@ PLOTS = (
         lambda request: plot_check(request.run),
         most=0,
     ),
-    Plot(
-        "ess",
-        "ESS as draws are added",
-        QUANTITIES,
-        lambda request: plot_ess(request.estimates()),
-        least=1,
-    ),
+    Plot("ess", "ESS as draws are added", QUANTITIES, lambda request: plot_ess(request.estimates()), least=1),
 )

@@ -59,14 +59,7 @@ def plot_forest(
     names = [estimate.label for estimate in first]
     series = {name: _intervals(each, level) for name, each in runs.items()}
     ax = forest_axes(ax, names, len(runs))
-    draw_forest(
-        ax,
-        names,
-        series,
-        xlabel=xlabel or scale_of(first).name,
-        level=level,
-        ylabel=ylabel,
-    )
+    draw_forest(ax, names, series, xlabel=xlabel or scale_of(first).name, level=level, ylabel=ylabel)
     return ax
 
 
@@ -122,11 +115,7 @@ def plot_projection(
 
 
 def plot_neighbors(
-    neighbors: Table["Neighbor"],
-    *,
-    ax: "Axes | None" = None,
-    level: float | None = None,
-    word: str = "",
+    neighbors: Table["Neighbor"], *, ax: "Axes | None" = None, level: float | None = None, word: str = ""
 ) -> "Axes":
     """Draw a table of neighbours as a forest plot: mean and interval of each, P(in the top n) at the right.
 
@@ -190,8 +179,8 @@ def draw_probabilities(ax: "Axes", probabilities: Sequence[float], name: str) ->
     """Write a probability to the right of each line; a single point has none."""
     if np.isnan(probabilities).all():
         return
-    texts = {-1.0: name} | {float(i): f"{value:.2f}" for i, value in enumerate(probabilities)}
-    for place, text in texts.items():
+    texts = [f"{value:.2f}" for value in probabilities]
+    for place, text in [*enumerate(texts), (-1, name)]:
         ax.text(1.02, place, text, transform=ax.get_yaxis_transform(), va="center")
 
 

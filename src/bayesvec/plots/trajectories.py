@@ -9,17 +9,7 @@ from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL
 from bayesvec.plots.forests import draw_forest, draw_probabilities, forest_axes
 from bayesvec.plots.quantities import scale_of
-from bayesvec.plots.style import (
-    COLOURS,
-    DASHES,
-    MARKERS,
-    fonts_for,
-    legend_above,
-    new_axes,
-    pick,
-    safe,
-    tidy,
-)
+from bayesvec.plots.style import COLOURS, DASHES, MARKERS, fonts_for, legend_above, new_axes, pick, safe, tidy
 from bayesvec.plots.table import QUANTITIES, Plot, Request
 from bayesvec.posterior.slices import are_numbers
 

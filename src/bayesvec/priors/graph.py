@@ -19,14 +19,7 @@ from bayesvec.counts.rows import word_of_rows
 from bayesvec.errors import InputError, OptionError
 from bayesvec.priors.files import kept_of, read_fields, source_of
 from bayesvec.priors.gaussian import Prior, RowPrior
-from bayesvec.priors.learned import (
-    Learned,
-    make_part,
-    positive,
-    precisions_of,
-    precisions_stated,
-    recipe_of,
-)
+from bayesvec.priors.learned import Learned, make_part, positive, precisions_of, precisions_stated, recipe_of
 from bayesvec.priors.slices import laplacian
 from bayesvec.priors.spherical import independent
 from bayesvec.priors.table import CONTEXT_PRECISION, PRECISION, Family, Option, Recipe

@@ -1,7 +1,7 @@
-"""A report on a run: one HTML page that needs nothing beside it, for the reader of a paper or its reviewer."""
+"""A report on a run: one self-contained HTML page, for the readers and reviewers of a paper."""
 
-from bayesvec.report.content import Content, gather
-from bayesvec.report.page import page
-from bayesvec.report.writing import write_report
+from bayesvec.report.content import Content
+from bayesvec.report.gather import gather
+from bayesvec.report.write import page, write_report
 
 __all__ = ["Content", "gather", "page", "write_report"]

@@ -1,4 +1,4 @@
-"""The commands that make a run again: every setting that decides the counts and the draws is spelled out."""
+"""The commands that make a run again, with every setting that decides the counts and the draws."""
 
 import inspect
 import shlex
@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 from bayesvec.priors.table import remake
 
-# Of the recipe's options, those that `bayesvec count` takes under the same name, and always tells.
+# Options of the recipe that the command always has, even at their defaults.
 _ALWAYS = ("vocab", "min_count", "window", "negatives", "seed")
-_MOST_FILES = 20  # that are named one by one
+_MOST_FILES = 20  # named one by one
 _PARTS = {2: ("train", "test"), 3: ("train", "validation", "test")}
 
 
 class Step(NamedTuple):
-    """One step on the way to a run: a command, or in words what no command can say."""
+    """One step towards a run: a command, or a sentence where no command will do."""
 
     text: str
     is_command: bool = True
@@ -36,7 +36,7 @@ def steps(manifest: Mapping[str, Any], out: str) -> list[Step]:
 
 
 def _count_steps(recipe: Mapping[str, Any]) -> tuple[str, list[Step]]:
-    """Return where the counts lie, and the steps that put them there."""
+    """Return the place of the counts, and the steps that make them."""
     maker = recipe.get("made_by")
     if recipe.get("dataset"):
         said = f"the counts are a dataset of bayesvec.datasets, saved: {_in_words(recipe)}"
@@ -108,7 +108,7 @@ def _fit_steps(manifest: Mapping[str, Any], counts: str, out: str) -> Iterator[S
     for name in ("init", "store", "seed"):
         value = settings.get(name)
         if name == "init" and value not in (None, "map", "random"):
-            said = f"VECTORS stands for the file of vectors that the chains began at ({value})"
+            said = f"VECTORS stands for the file of vectors that the chains started from ({value})"
             yield Step(said, False)
             value = "VECTORS"
         words += [] if value is None else [_flag(name), _text(value)]
@@ -141,7 +141,7 @@ def _text(value: Any) -> str:
 
 
 def _in_words(recipe: Mapping[str, Any]) -> str:
-    """Return what a recipe says of a dataset."""
+    """Return the recipe of a dataset in words."""
     return ", ".join(
         f"{name} {value}" for name, value in recipe.items() if isinstance(value, str | int | float)
     )

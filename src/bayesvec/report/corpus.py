@@ -1,4 +1,4 @@
-"""What a report says of the data: the sizes of the text, how it was counted, the most frequent words."""
+"""The facts of a report about the data: the size of the text, how it was counted, the most frequent words."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,39 +12,39 @@ if TYPE_CHECKING:
 
 
 def facts(counts: "PairCounts") -> dict[str, str]:
-    """Return what is known of the corpus and of its counting, each as a few words, by its name."""
+    """Return facts about the corpus and its counting by name, each in a few words."""
     recipe, options = counts.recipe, counts.recipe.get("options", {})
-    told = {"source": _source(recipe)}
-    told |= {name: f"{recipe[name]:,}" for name in ("documents", "tokens") if name in recipe}
-    told["vocabulary"] = _vocabulary(counts)
+    found = {"source": _source(recipe)}
+    found |= {name: f"{recipe[name]:,}" for name in ("documents", "tokens") if name in recipe}
+    found["vocabulary"] = _vocabulary(counts)
     if recipe.get("groups"):
-        told["groups"] = ", ".join(map(str, recipe["groups"][:20])) + (
+        found["groups"] = ", ".join(map(str, recipe["groups"][:20])) + (
             f", … ({len(recipe['groups'])})" if len(recipe["groups"]) > 20 else ""
         )
     if window := options.get("window"):
         over = "words of the vocabulary" if options.get("window_over") == "vocabulary" else "positions"
-        told["window"] = f"{window} {over} to each side"
+        found["window"] = f"{window} {over} to each side"
     elif recipe.get("made_by") == "count_baskets":
-        told["window"] = "the whole basket"
+        found["window"] = "the whole basket"
     if (negatives := options.get("negatives")) is not None:
         power = options.get("negative_power", 1.0)
         drawn = "frequency" if power == 1.0 else f"frequency to the power {power:g}"
-        told["negatives"] = f"{negatives} for each positive sample, by {drawn}, seed {options.get('seed')}"
-    told |= _details(options)
-    told["pairs"] = f"{counts.num_pairs:,} different ones of a word and a context"
+        found["negatives"] = f"{negatives} for each positive sample, by {drawn}, seed {options.get('seed')}"
+    found |= _details(options)
+    found["pairs"] = f"{counts.num_pairs:,} distinct pairs of a word and a context"
     total = f"{counts.num_observations:,}"
-    told["samples"] = f"{total}: {counts.num_positives:,} positive, {counts.num_negatives:,} negative"
+    found["samples"] = f"{total}: {counts.num_positives:,} positive, {counts.num_negatives:,} negative"
     if split := recipe.get("split"):
         shares = ", ".join(f"{share:g}" for share in split["fractions"])
-        told["part"] = f"{split['part'] + 1} of a split by {split['by']} ({shares}; seed {split['seed']})"
-    told["fingerprint"] = counts.fingerprint
-    return told
+        found["part"] = f"{split['part'] + 1} of a split by {split['by']} ({shares}; seed {split['seed']})"
+    found["fingerprint"] = counts.fingerprint
+    return found
 
 
 def word_frequency(counts: "PairCounts") -> tuple[str, tuple[str, ...], Int64]:
     """Return what was counted, the words, and how often each occurs.
 
-    Occurrences in the text where the counts still know it; else the positive samples of each row.
+    Occurrences in the text if the counts still have it; otherwise the positive samples of each row.
     """
     if counts.source is not None:
         return "occurrences", counts.contexts, np.asarray(counts.source.frequency)
@@ -78,16 +78,16 @@ def _vocabulary(counts: "PairCounts") -> str:
 
 
 def _details(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the choices that change what a word is, where they were made."""
-    told = {}
+    """Return the choices that change what a word is, if any were made."""
+    found = {}
     if "tokenizer" in options:
         case = "lower-cased" if options.get("lowercase") else "case kept"
-        told["tokens are"] = f"{options['tokenizer']}, {case}"
+        found["tokens are"] = f"{options['tokenizer']}, {case}"
         if options.get("stem"):
-            told["tokens are"] += f", stemmed ({options['stem']})"
+            found["tokens are"] += f", stemmed ({options['stem']})"
     if isinstance(stopwords := options.get("stopwords"), Mapping):
         done = "dropped" if options.get("stopwords_action") == "drop" else "kept unstemmed"
-        told["stopwords"] = f"{stopwords['words']:,}, {done}"
+        found["stopwords"] = f"{stopwords['words']:,}, {done}"
     if options.get("subsample"):
-        told["subsampling"] = f"threshold {options['subsample']:g}"
-    return told
+        found["subsampling"] = f"threshold {options['subsample']:g}"
+    return found

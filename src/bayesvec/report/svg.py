@@ -1,4 +1,4 @@
-"""Figures as SVG that stands in the page itself: no files beside it, and words stay words."""
+"""Figures as SVG within the page: no separate files, and text stays text."""
 
 import io
 import xml.etree.ElementTree as ET
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
-_RASTER_DPI = 160  # of the parts that are pictures, such as clouds of draws
+_RASTER_DPI = 160  # of rasterised parts, such as clouds of draws
 
 
 def inline_svg(ax: "Axes | list[Axes]", name: str, description: str) -> str:
@@ -21,9 +21,9 @@ def inline_svg(ax: "Axes | list[Axes]", name: str, description: str) -> str:
     ax : Axes, or list of Axes
         Axes of the figure.
     name : str
-        Name of the figure, unlike that of any other on the page: it begins all of the figure's ids.
+        Name of the figure, unique on the page: all its ids start with it.
     description : str
-        What it shows, for those who cannot see it.
+        What it shows, for screen readers.
     """
     from matplotlib import pyplot, rc_context
 
@@ -31,7 +31,7 @@ def inline_svg(ax: "Axes | list[Axes]", name: str, description: str) -> str:
     figure = first.get_figure(root=True)
     written = io.StringIO()
     try:
-        # Text stays text: the reader's own fonts write it, so letters that are missing here may be there.
+        # Text stays text: the reader's own fonts write it, so letters that are missing here may be available there.
         with boxes_allowed(), rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
             figure.savefig(
                 written, format="svg", dpi=_RASTER_DPI, bbox_inches="tight", metadata={"Date": None}
@@ -42,12 +42,12 @@ def inline_svg(ax: "Axes | list[Axes]", name: str, description: str) -> str:
 
 
 def _fit_for_page(text: str, name: str, description: str) -> str:
-    """Make ids unlike those of other figures, and take out what would reach beyond the figure."""
+    """Make ids unique on the page, and remove what would affect the rest of it."""
     root = ET.fromstring(text)
     for parent in list(root.iter()):
         for child in list(parent):
             if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
-                parent.remove(child)  # a style would be that of the whole page
+                parent.remove(child)  # a style would apply to the whole page
     for element in root.iter():
         for key, value in element.attrib.items():
             if key == "id":
@@ -56,7 +56,7 @@ def _fit_for_page(text: str, name: str, description: str) -> str:
                 element.set(key, f"#{name}-{value[1:]}")
             elif "url(#" in value:
                 element.set(key, value.replace("url(#", f"url(#{name}-"))
-    root.attrib.pop("height", None)  # the page gives the width, and the height follows
+    root.attrib.pop("height", None)  # the page sets the width; the height follows
     width = root.attrib.pop("width", "").removesuffix("pt")
     root.set("style", f"max-width:{float(width or 460) / 72:.2f}in;stroke-linejoin:round;stroke-linecap:butt")
     root.set("role", "img")
