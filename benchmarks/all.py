@@ -11,17 +11,8 @@ from pathlib import Path
 import tables
 
 SCRIPTS = (
-    "sweep",
-    "polyagamma_draws",
-    "gradient",
-    "map",
-    "count",
-    "ess",
-    "laplace",
-    "fit",
-    "questions",
-    "priors",
-    "overrelax",
+    *("sweep", "polyagamma_draws", "gradient", "map", "count", "ess", "laplace", "fit", "questions"),
+    *("priors", "overrelax"),
 )
 
 

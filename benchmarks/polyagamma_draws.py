@@ -1,15 +1,13 @@
-"""Polya-Gamma draws against the `polyagamma` package: mean time a draw, on the same inputs in one run.
+"""Polya-Gamma draws against the `polyagamma` package: mean time per draw, on the same inputs in one run.
 
 The mixture is that of a Zipf corpus: the counts of the pairs seen when `--samples` pairs fall on words and
 contexts with probability proportional to 1 / (rank + 2.7), and eta ~ N(0, 1). Ours is timed as the row update
-calls it, a row at a time in blocks of 128, random bits included. The two take turns and the best of
-`--repeat` counts, since on a busy machine every time is too long and none too short.
+calls it, row by row in blocks of 128, including random bits. The two alternate and the best of `--repeat`
+counts, since a busy machine only makes times longer.
 
 Usage: python benchmarks/polyagamma_draws.py [--vocab 5000] [--samples 10000000] [--repeat 7]
 """
 
-import argparse
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +21,7 @@ from bayesvec.kernels.rng import USER, make_key
 
 BLOCK = 128
 REQUIRED = 2.0
-DRAWS = 300_000  # that a timing makes, at most
+DRAWS = 300_000  # per timing, at most
 
 
 @numba.njit(nogil=True)
@@ -34,7 +32,7 @@ def fill_rows(n, eta, key, tables, out):  # type: ignore[no-untyped-def]
 
 
 def mixture(vocab: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Counts and tilts of the pairs seen, from as many rows as give enough of them."""
+    """Return counts and tilts of the pairs seen, from as many rows as needed."""
     rng = np.random.default_rng(0)
     p = 1 / (np.arange(1, vocab + 1) + 2.7)
     p /= p.sum()
@@ -49,20 +47,18 @@ def mixture(vocab: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def nanoseconds(functions: dict[str, Callable[[], Any]], draws: int, repeat: int) -> dict[str, float]:
-    """Best time of each function a draw, the functions taking turns."""
+    """Return the best time per draw of each function; the functions alternate."""
     best = dict.fromkeys(functions, np.inf)
     for turn in range(repeat + 1):
         for name, function in functions.items():
-            began = time.perf_counter()
-            function()
-            took = time.perf_counter() - began
+            took = report.seconds(function)
             if turn:  # the first one compiles
                 best[name] = min(best[name], took)
     return {name: 1e9 * seconds / draws for name, seconds in best.items()}
 
 
 def compare(n: np.ndarray, eta: np.ndarray, repeat: int) -> dict[str, float]:
-    """Time the kernel, our front and the package on the same inputs."""
+    """Time the kernel, our Python function and the package on the same inputs."""
     tables, key = load_tables(), make_key(0, USER)
     out = np.empty(len(n), dtype=np.float32)
     shape, tilt = n.astype(np.float64), eta.astype(np.float64)
@@ -80,17 +76,8 @@ def compare(n: np.ndarray, eta: np.ndarray, repeat: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--vocab", type=int, default=5000)
-    parser.add_argument("--samples", type=int, default=10_000_000)
-    parser.add_argument("--repeat", type=int, default=7)
-    options = parser.parse_args()
-
-    began = time.perf_counter()
-    load_tables()
-    building = time.perf_counter() - began
+    options = report.options(__doc__, vocab=5000, samples=10_000_000, repeat=7)
+    building = report.seconds(load_tables)
     results: dict[str, dict[str, float]] = {}
     n, eta = mixture(options.vocab, options.samples)
     results["mixture"] = compare(n, eta, options.repeat)
@@ -100,7 +87,7 @@ def main() -> None:
     for name, row in results.items():
         print(f"{name:>14}: " + ", ".join(f"{key} {value:.1f}" for key, value in row.items()))
     print(f"tables built in {building:.2f} s")
-    print(f"{results['mixture']['ratio']:.1f} times the speed of the package (wanted {REQUIRED:g})")
+    print(f"{results['mixture']['ratio']:.1f} times the speed of the package (required {REQUIRED:g})")
     report.write(
         "polyagamma",
         {"options": vars(options), "nanoseconds": results, "table_seconds": building, "required": REQUIRED},

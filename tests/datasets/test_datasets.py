@@ -220,7 +220,7 @@ def test_real_movielens() -> None:
     [
         ({"recipe": "C"}, "recipe is 'C'"),
         ({"names": "poster"}, "names is 'poster'"),
-        ({"min_ratings": 99}, "no movie of .* has min_ratings = 99"),
+        ({"min_ratings": 99}, "no movie in .* has min_ratings = 99"),
     ],
 )
 def test_bad_movielens_options(small_movielens: Path, options: dict[str, object], message: str) -> None:
@@ -241,7 +241,7 @@ def test_bad_movielens_files(small_movielens: Path, tmp_path: Path) -> None:
         movielens(small_movielens, min_ratings=1)
     assert caught.value.line == 2
     (small_movielens / "u.item").write_text("10|A|\n")
-    with pytest.raises(InputError, match=r"no title of movie 12"):
+    with pytest.raises(InputError, match=r"no title for movie 12"):
         movielens(small_movielens, min_ratings=1)
     (small_movielens / "u.data").write_text("1\t2\t3\t4\n1,2,3,4\n")
     with pytest.raises(InputError, match=r"u\.data, line 2: '1,2,3,4'"):
@@ -392,7 +392,7 @@ def small_congress(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def parsed_speeches(tmp_path: Path) -> Path:
-    """The layout of the parsed speeches of Gentzkow, Shapiro & Taddy, a session a year."""
+    """The layout of the parsed speeches of Gentzkow, Shapiro & Taddy, one session per year."""
     folder = tmp_path / "hein-daily"
     folder.mkdir()
     for session, year in (("107", 2001), ("108", 2002), ("109", 2003)):
@@ -429,7 +429,7 @@ def test_speeches(layout: str, request: pytest.FixtureRequest) -> None:
     assert congress_speeches(folder, years=range(2002, 2004)).year.tolist() == [2002, 2003]
     assert congress_speeches(folder, parties=["D"]).year.tolist() == [2001, 2002]
     assert len(congress_speeches(folder, min_words=8).documents) == 2
-    with pytest.raises(OptionError, match=r"no speech .* is left; it has the years 2001 to 2003"):
+    with pytest.raises(OptionError, match=r"no speech in .* matches; it has the years 2001 to 2003"):
         congress_speeches(folder, years=1990)
 
 

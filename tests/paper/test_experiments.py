@@ -286,14 +286,14 @@ def test_without_its_data_an_experiment_is_skipped(place, bayesvec, monkeypatch)
     status, _, err = bayesvec("reproduce", "congress-holdout", "--quick")
     assert status == 2
     assert err.count("\n") == 1
-    assert "there is no one file of Congress speeches" in err
+    assert "the speeches in Congress cannot be downloaded automatically" in err
     status, out, err = bayesvec("reproduce", "congress-holdout", "anchors", "--quick")
     assert (status, out) == (2, "")
-    assert "anchors was skipped: there is no one file of Congress speeches" in err
+    assert "anchors was skipped: the speeches in Congress cannot be downloaded automatically" in err
     assert err.splitlines()[-1] == "bayesvec: no data for congress-holdout, anchors, see above"
     status, out, err = bayesvec("reproduce", "all", "--quick", "--only", "K=10 N=100k gibbs*", "--json")
     assert status == 0
-    assert "congress-cosines was skipped: there is no one file of Congress speeches" in err
+    assert "congress-cosines was skipped: the speeches in Congress cannot be downloaded automatically" in err
 
 
 @pytest.mark.parametrize(

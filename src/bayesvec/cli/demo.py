@@ -1,4 +1,4 @@
-"""`bayesvec demo`: the whole way from text to a picture, on the prose that ships with Python."""
+"""`bayesvec demo`: from text to a plot, on the documentation that ships with Python."""
 
 import shlex
 from pathlib import Path
@@ -13,16 +13,16 @@ PAIRS = ("list", "tuple", "file", "directory", "true", "false", "thread", "proce
 
 @app.command()
 def demo(
-    out: Path = typer.Option(Path("demo"), "--out", help="The folder to write to; replaced if it is a demo."),
-    draws: int = typer.Option(2000, help="Stored draws of each chain."),
-    warmup: int = typer.Option(400, help="Sweeps before the first of them."),
+    out: Path = typer.Option(Path("demo"), "--out", help="Folder to write to; an earlier demo is replaced."),
+    draws: int = typer.Option(2000, help="Stored draws per chain."),
+    warmup: int = typer.Option(400, help="Warm-up sweeps."),
 ) -> None:
-    """Embed Python's own documentation and ask a few questions; shows each command that it runs."""
+    """Embed Python's own documentation and ask a few questions, showing each command."""
     from bayesvec import datasets
 
     if out.exists() and not out.is_dir():
         raise OptionError(f"{out} is a file; --out must be a folder, or a new one")
-    typer.echo("The corpus: Python's documentation and docstrings, a document a line.")
+    typer.echo("The corpus: Python's documentation and docstrings, one document per line.")
     out.mkdir(parents=True, exist_ok=True)
     text = out / "python-docs.txt"
     documents = (" ".join(document.split()) for document in datasets.python_docs())
@@ -37,11 +37,11 @@ def demo(
         _run("similarity", run, one, other)
     _run("check", run)
     _run("plot", run, "similarity", *PAIRS, "--out", picture)
-    typer.echo(f"\nPosteriors of a few cosines are drawn in {picture}. Your own text: bayesvec fit TEXT")
+    typer.echo(f"\n{picture} shows the posteriors of a few cosines. For your own text: bayesvec fit TEXT")
 
 
 def _run(*words: object) -> None:
-    """Show a command and run it; a status such as that of `check` does not end the demo, but being stopped does."""
+    """Show a command and run it; the demo continues after a status such as that of `check`, not after a stop."""
     arguments = [str(word) for word in words]
     typer.echo(f"\n$ {shlex.join(['bayesvec', *arguments])}")
     if app(arguments, standalone_mode=False) == STOPPED:

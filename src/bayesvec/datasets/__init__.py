@@ -1,4 +1,4 @@
-"""Data to try things on: Python's own documentation, and the paper's two data sets."""
+"""Example data: Python's own documentation, and the paper's two data sets."""
 
 from bayesvec.datasets.congress import Speeches, congress, congress_speeches
 from bayesvec.datasets.movielens import movielens

@@ -17,8 +17,8 @@ from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import rng
 from bayesvec.kernels.compiled import compiled
 
-# Function words that the paper's stemmer leaves alone (Porter's English list, without contractions:
-# apostrophes are deleted before).
+# Function words that the paper does not stem (Porter's English list without contractions, as apostrophes are
+# deleted first).
 _STOPWORDS = """
     i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
     herself it its itself they them their theirs themselves what which who whom this that these those am is
@@ -46,7 +46,7 @@ class Speeches:
     year : ndarray of int64
         The year of each.
     party : ndarray of str
-        The speaker's party (D, R, I), empty where it is not known.
+        The speaker's party (D, R, I), empty if unknown.
     """
 
     documents: list[str]
@@ -74,18 +74,18 @@ def congress(
 ) -> PairCounts:
     """Return the word pairs of speeches in Congress, counted as in the paper.
 
-    Lower case; everything but letters and spaces deleted; Snowball stems, stopwords left alone; the most
-    common stems; window 2, in which a word outside the vocabulary keeps its place; one negative sample for
-    each positive one, from the unigram frequency; no subsampling.
+    Lower case; everything but letters and spaces deleted; Snowball stems, except for stopwords; the most
+    frequent stems; window 2, in which a word outside the vocabulary keeps its position; one negative sample per
+    positive one, from the unigram distribution; no subsampling.
 
     Parameters
     ----------
     path, years, parties, min_words, max_words, seed
-        Which speeches, as in `congress_speeches`; the seed is also that of the negative samples.
+        Which speeches, as in `congress_speeches`; the seed is also used for the negative samples.
     group : {"party", "year"}, optional
-        Make rows word@group.
+        Make a row for each word in each group, word@group.
     vocab : int
-        How many stems are kept.
+        How many stems to keep.
     memory, threads, progress
         As in `count`.
     """
@@ -98,7 +98,9 @@ def congress(
     )
     if group == "party" and not speeches.party.all():
         known = sorted(set(speeches.party.tolist()) - {""})
-        raise OptionError(f"the party of some speeches is not known; choose among them: parties={known}")
+        raise OptionError(
+            f"the party of some speeches is unknown; choose among the known ones: parties={known}"
+        )
     counts = count(
         documents=map(letters_only, speeches.documents),
         groups=None if group is None else getattr(speeches, group).tolist(),
@@ -148,17 +150,17 @@ def congress_speeches(
     parties : iterable of str, optional
         The parties to keep, such as ``["D", "R"]``.
     min_words : int
-        Leave shorter speeches out; those under 30 words are mostly procedure.
+        Leave out shorter speeches; those under 30 words are mostly procedural.
     max_words : int, optional
-        Take speeches at random, whole, until they have this many words; they stay in order.
+        Take whole speeches at random until they have this many words; their order is kept.
     seed : int
-        Of that choice.
+        Of the random choice.
     """
     where = local(path, "congress")
     if where is None:
         raise InputError(
-            "there is no one file of Congress speeches to download; get them from "
-            f"{_SOURCES}, and put them in the folder {_place()}, or in Python give their path"
+            "the speeches in Congress cannot be downloaded automatically; get them from "
+            f"{_SOURCES}, and put them in the folder {_place()}, or give their path in Python"
         )
     wanted = None if years is None else {years} if isinstance(years, int) else set(years)
     speeches = _read_folder(where) if _is_parsed_speeches(where) else _read_parquet(_one_file(where))
@@ -173,9 +175,7 @@ def congress_speeches(
     if not len(index):
         span = f"{speeches.year.min()} to {speeches.year.max()}"
         names = ", ".join(sorted(set(speeches.party.tolist())))
-        raise OptionError(
-            f"no speech of {where} is left; it has the years {span} and the parties {names}; ask for these"
-        )
+        raise OptionError(f"no speech in {where} matches; it has the years {span} and the parties {names}")
     return speeches.select(index)
 
 
@@ -189,7 +189,7 @@ def letters_only(text: str) -> str:
 
 
 def _by_length(speeches: Speeches, index: Int64, min_words: int, max_words: int | None, seed: int) -> Int64:
-    """Keep long enough speeches, and of these at random until there are ``max_words``."""
+    """Keep speeches of at least ``min_words``, at random up to ``max_words`` in all."""
     words = np.array([len(speeches.documents[i].split()) for i in index.tolist()], dtype=np.int64)
     index, words = index[words >= min_words], words[words >= min_words]
     if max_words is None:
@@ -235,7 +235,9 @@ def _read_parquet(file: Path) -> Speeches:
                 )
             columns: Any = table.read(columns=["text", "year", "party"])
     except (OSError, pa.ArrowException):
-        raise InputError(f"{file} cannot be read as Parquet; give the path of one", file=str(file)) from None
+        raise InputError(
+            f"{file} cannot be read as Parquet; give the path of a Parquet file", file=str(file)
+        ) from None
     year = np.asarray(columns["year"].cast(pa.int64()).to_numpy())
     party = np.array([name or "" for name in columns["party"].to_pylist()], dtype=np.str_)
     return Speeches([text or "" for text in columns["text"].to_pylist()], year.astype(np.int64), party)
@@ -246,7 +248,7 @@ def _is_parsed_speeches(where: Path) -> bool:
 
 
 def _read_folder(where: Path) -> Speeches:
-    """Read the parsed speeches of Gentzkow, Shapiro & Taddy: files with bars between fields, in Latin-1."""
+    """Read the parsed speeches of Gentzkow, Shapiro & Taddy: fields separated by bars, in Latin-1."""
     documents, year, party = [], [], []
     for file in sorted(where.glob("speeches_*.txt")):
         session = file.stem.removeprefix("speeches_")
@@ -259,17 +261,21 @@ def _read_folder(where: Path) -> Speeches:
                 year.append(int(date[speech][:4]))
                 party.append(parties.get(speech, ""))
     if not documents:
-        raise InputError(f"{where} has speeches files without a speech; download them again", file=str(where))
+        raise InputError(
+            f"{where} has files of speeches but no speech; download them again", file=str(where)
+        )
     return Speeches(documents, np.array(year, dtype=np.int64), np.array(party, dtype=np.str_))
 
 
 def _column(file: Path, name: str) -> dict[str, str]:
-    """Return a column of a file with bars by speech."""
+    """Return a column of a file with fields separated by bars, by speech."""
     header, *lines = _lines(file)
     try:
         speech, wanted = header.split("|").index("speech_id"), header.split("|").index(name)
     except ValueError:
-        raise InputError(f"{file} has no column speech_id or {name}", file=str(file), line=1) from None
+        raise InputError(
+            f"{file} has no column speech_id or {name}; it needs both", file=str(file), line=1
+        ) from None
     rows = [line.split("|") for line in lines]
     return {row[speech]: row[wanted] for row in rows if len(row) > max(speech, wanted)}
 

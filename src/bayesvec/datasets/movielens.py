@@ -18,12 +18,12 @@ from bayesvec.kernels.compiled import compiled
 
 URL = "https://files.grouplens.org/datasets/movielens/ml-100k.zip"
 MD5 = "0e33842e24a9c977be4e0107933c0723"
-LIKED = 3  # ratings from here on
-RATINGS_OF_A_USER = 25  # at the most, in recipe B
+LIKED = 3  # and above
+RATINGS_PER_USER = 25  # at most, in recipe B
 
 
 class Ratings(NamedTuple):
-    """One entry a rating."""
+    """Columns with one entry per rating."""
 
     user: Int64
     movie: Int64
@@ -53,24 +53,24 @@ def movielens(
         cache.
     recipe : {"A", "B"}
         "A": every ordered pair of movies that a user rated 3 or more is a positive sample.
-        "B": of each user at most 25 ratings are kept at random; every ordered pair of two liked movies (3 or
-        more) and of two disliked ones is a positive sample. A user's liked and disliked movies are two
-        baskets. Its tables in the paper split the samples: ``counts.split(by="pair")``.
+        "B": at most 25 random ratings per user are kept; every ordered pair of two liked movies (3 or more)
+        and of two disliked ones is a positive sample. A user's liked and disliked movies are two baskets.
+        The paper splits its samples by pair: ``counts.split(by="pair")``.
     min_ratings : int
-        How many ratings a movie needs in the whole data.
+        Minimum number of ratings of a movie in the whole data.
     negatives : int
-        Negative samples for each positive one, drawn from the movies' frequency to the power 0.75.
+        Negative samples per positive one, drawn from the movies' frequency to the power 0.75.
     names : {"title", "id"}
-        What the rows are called. Titles that two movies share have the id added.
+        Names of the rows. Titles that two movies share are followed by the id.
     seed : int
         Of the random choices.
     threads : int, optional
-        By default one for each processor.
+        By default one per processor.
 
     Returns
     -------
     PairCounts
-        Rows are movies, those rated most often first. In recipe A ``counts.split(by="basket")`` holds out
+        Rows are movies, the most frequently rated first. In recipe A ``counts.split(by="basket")`` holds out
         whole users; in recipe B it may hold out one of a user's two baskets and not the other.
     """
     if recipe not in ("A", "B"):
@@ -114,17 +114,19 @@ def _find(path: str | os.PathLike[str] | None) -> Path:
 
 
 def _chosen(where: Path, recipe: str, min_ratings: int, seed: int) -> tuple[list[int], Ratings]:
-    """Return the movies that have enough ratings, most often rated first, and the ratings a recipe keeps."""
+    """Return the movies with enough ratings, the most rated first, and the ratings that a recipe keeps."""
     ratings = _read_ratings(where)
     kept = [movie for movie, n in _most_rated(ratings.movie) if n >= min_ratings]
     if not kept:
-        raise OptionError(f"no movie of {where} has min_ratings = {min_ratings} ratings; give fewer")
+        raise OptionError(
+            f"no movie in {where} has min_ratings = {min_ratings} ratings; use a smaller number"
+        )
     ratings = Ratings(*(column[np.isin(ratings.movie, kept)] for column in ratings))
     return kept, _a_few_of_each_user(ratings, seed) if recipe == "B" else ratings
 
 
 def _baskets(ratings: Ratings, *, disliked: bool) -> dict[tuple[int, bool], list[int]]:
-    """Return by user and sign the movies that each user liked, and those each disliked if they count."""
+    """Return the movies that each user liked and, if ``disliked``, those disliked, by user and sign."""
     liked = ratings.rating >= LIKED
     baskets: dict[tuple[int, bool], list[int]] = {}
     for user, movie, sign in zip(ratings.user.tolist(), ratings.movie.tolist(), liked.tolist(), strict=True):
@@ -138,13 +140,13 @@ def _most_rated(movie: Int64) -> list[tuple[int, int]]:
 
 
 def _a_few_of_each_user(ratings: Ratings, seed: int) -> Ratings:
-    """Keep the ratings with the smallest random numbers of each user; addressed by (user, movie)."""
+    """Keep the ratings of each user with the smallest random numbers, which (user, movie) address."""
     order = np.empty(len(ratings.user))
     _random_order(rng.make_key(seed, rng.SUBSAMPLE, chain=1), ratings.user, ratings.movie, order)
     sorted_by_user = np.lexsort((order, ratings.user))
     user = ratings.user[sorted_by_user]
     place = np.arange(len(user)) - np.searchsorted(user, user, side="left")
-    kept = np.sort(sorted_by_user[place < RATINGS_OF_A_USER])
+    kept = np.sort(sorted_by_user[place < RATINGS_PER_USER])
     return Ratings(*(column[kept] for column in ratings))
 
 
@@ -162,13 +164,13 @@ def _read_ratings(where: Path) -> Ratings:
             user, movie, rating, _ = map(int, line.split("\t"))
         except ValueError:
             raise InputError(
-                f"{where}, u.data, line {number}: {line[:40]!r} is not user, item, rating, time between tabs",
+                f"{where}, u.data, line {number}: {line[:40]!r} is not user, item, rating and time separated by tabs",
                 file=str(where),
                 line=number,
             ) from None
         columns.append([user, movie, rating])
     if not columns:
-        raise InputError(f"{where}: u.data is empty; it needs ratings", file=str(where))
+        raise InputError(f"{where}: u.data is empty; download the data again", file=str(where))
     return Ratings(*np.array(columns, dtype=np.int64).T)
 
 
@@ -180,7 +182,7 @@ def _names(where: Path, movies: list[int], names: str) -> list[str]:
         fields = line.split("|")
         if line and not (len(fields) > 1 and fields[0].isdecimal()):
             raise InputError(
-                f"{where}, u.item, line {number}: {line[:40]!r} does not begin with id|title|",
+                f"{where}, u.item, line {number}: {line[:40]!r} does not start with id|title|",
                 file=str(where),
                 line=number,
             )
@@ -188,7 +190,7 @@ def _names(where: Path, movies: list[int], names: str) -> list[str]:
             title[int(fields[0])] = fields[1]
     missing = next((movie for movie in movies if movie not in title), None)
     if missing is not None:
-        raise InputError(f"{where}: u.item has no title of movie {missing}; use names='id'", file=str(where))
+        raise InputError(f"{where}: u.item has no title for movie {missing}; use names='id'", file=str(where))
     times = Counter(title[movie] for movie in movies)
     return [title[movie] + (f" [{movie}]" if times[title[movie]] > 1 else "") for movie in movies]
 

@@ -1,4 +1,4 @@
-"""The prose that ships inside every Python."""
+"""The documentation that ships with every Python."""
 
 import ast
 import functools
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bayesvec.errors import InputError
 
-# Parts of the standard library's folder that are tests, programs, or not Python's own.
+# Parts of the standard library's folder that are tests, programs, or third-party.
 _SKIPPED = {
     "__pycache__",
     "ensurepip",
@@ -27,9 +27,9 @@ _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 def python_docs() -> list[str]:
     """Return Python's documentation: pydoc's topics and the docstrings of the standard library.
 
-    About 300,000 words; each topic and each docstring is one document, and none is there twice. The library's
-    files are parsed, not imported, so nothing of them runs. The documents are those of the Python that is
-    running: another version, system or distributor has somewhat others.
+    About 300,000 words; each topic and each docstring is one document, without duplicates. The library's files
+    are parsed, not imported, so none of their code runs. The documents are those of the running Python: they differ
+    somewhat between versions, systems and distributors.
     """
     return list(_documents())
 
@@ -42,16 +42,14 @@ def _documents() -> tuple[str, ...]:
     for file in sorted(file.as_posix() for file in files if not _SKIPPED.intersection(file.parts)):
         documents.update(dict.fromkeys(docstrings((library / file).read_bytes())))
     if not documents:
-        raise InputError(
-            f"{library} holds no Python source, so there is no documentation in it; use a text of yours"
-        )
+        raise InputError(f"{library} has no Python source and so no documentation; use a text of your own")
     return tuple(documents)
 
 
 def _topics() -> Iterator[str]:
     try:
         from pydoc_data.topics import topics
-    except ImportError:  # some systems ship it apart
+    except ImportError:  # some systems ship it separately
         return
     for name in sorted(topics):
         yield topics[name].strip()
@@ -70,7 +68,7 @@ def _of_nodes(nodes: Iterable[ast.AST]) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, _DOCUMENTED) and (text := ast.get_docstring(node)) and text.strip():
             yield text
-        # definitions stand in statements alone; expressions, by far the most of a tree, are not entered
+        # only statements contain definitions; expressions, most of the tree, are not searched
         for part in ("body", "handlers", "orelse", "finalbody", "cases"):
             inner = getattr(node, part, None)
             if isinstance(inner, list):
