@@ -10,7 +10,8 @@ from bayesvec.errors import OptionError, UnknownWordError
 from bayesvec.estimates.estimate import Estimate, Table
 from bayesvec.plots import style
 from bayesvec.posterior.posterior import Posterior
-from bayesvec.posterior.uncertainty import Uncertainty
+from bayesvec.posterior.questions.norm import NORM
+from bayesvec.posterior.questions.uncertain import Uncertainty
 from fake_draws import FakeDraws, autoregressive
 
 matplotlib.use("Agg")
@@ -105,7 +106,7 @@ def words_at(labels):
 def test_estimates_tell_what_their_values_are(post):
     axes = plots.plot_estimates(post.norms(["king", "queen"]))
     assert drawn(axes).get_xlabel() == "length of the vector (shaded: 90% interval)"
-    skewed = Estimate(np.abs(np.random.default_rng(0).normal(size=(2, 200))), "norm(x)")
+    skewed = Estimate(np.abs(np.random.default_rng(0).normal(size=(2, 200))), "norm(x)", quantity=NORM)
     assert plots.plot_estimates([skewed]).lines[0].get_xdata().min() == 0.0  # no length is below zero
     difference = post.similarity("king", "queen") - post.similarity("king", "_under")
     assert plots.plot_estimates([difference]).get_xlabel().startswith("value")

@@ -13,9 +13,9 @@ from bayesvec.errors import InputError, NumericalError, OptionError, UnknownWord
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.posterior.claims import claims
 from bayesvec.posterior.posterior import Posterior
+from bayesvec.posterior.questions.uncertain import usual_spreads
 from bayesvec.posterior.slices import between
 from bayesvec.posterior.terms import evaluate, quoted, read_axis, split_words
-from bayesvec.posterior.uncertainty import usual_spreads
 from fake_draws import FakeDraws
 from run_tools import fake_fit, small_counts
 

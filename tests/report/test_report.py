@@ -13,7 +13,7 @@ from bayesvec import _atomic as files
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.errors import OptionError, UnknownWordError
 from bayesvec.posterior.posterior import open_posterior
-from bayesvec.posterior.uncertainty import word_counts
+from bayesvec.posterior.questions.uncertain import word_counts
 from bayesvec.report import gather, write_report
 from bayesvec.report.commands import steps
 from bayesvec.report.gather import frequent_words

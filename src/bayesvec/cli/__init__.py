@@ -1,29 +1,10 @@
-"""The command line: `bayesvec COMMAND`. Each command imports what it needs when it runs."""
+"""The command line: `bayesvec COMMAND`. A command and what it needs are imported when it is called."""
 
 import sys
 from typing import Any
 
 import typer
 
-# each of these adds its commands to the application
-from bayesvec.cli import (  # noqa: F401
-    axes,
-    calibrate,
-    check,
-    compare,
-    count,
-    demo,
-    drift,
-    export,
-    fit,
-    laplace,
-    plot,
-    questions,
-    report,
-    reproduce,
-    simulate,
-    split,
-)
 from bayesvec.cli.app import STOPPED, app
 from bayesvec.errors import BayesvecError
 
@@ -32,7 +13,7 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 def main() -> None:
-    """Run the command line; what the user can mend is one line on standard error and status 2."""
+    """Run the command line; what the user can fix is one line on standard error and status 2."""
     if len(sys.argv) == 1:
         sys.argv.append("--help")
     try:

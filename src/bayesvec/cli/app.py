@@ -1,16 +1,26 @@
-"""The one Typer application, to which each module of this package adds its commands."""
+"""The one Typer application, to which each module of this package adds its command."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
+
+from bayesvec.cli.questions import command_of, make_command
+from bayesvec.posterior import table
 
 STOPPED = 130  # exit status of work that the user stopped, as in shells
 
 # panels of options in the help, in their order there
 PANELS = ("Model", "Sampling", "Prior", "Text", "Counting", "Output")
 MODEL, SAMPLING, PRIOR, TEXT, COUNTING, OUTPUT = PANELS
+
+# Each command is a module of this package, imported when it is called; in the order of the help.
+COMMANDS = (
+    *("demo", "count", "simulate", "split", "fit", "check", "score", "compare", "calibrate"),
+    *("plot", "report", "export", "reproduce"),
+)
 
 
 def switch(name: str, help: str, panel: str = OUTPUT) -> Any:
@@ -39,6 +49,55 @@ class Command(TyperCommand):
                     formatter.write_dl(records)
 
 
+class Commands(TyperGroup):
+    """The commands of the package, and one for each question."""
+
+    @property
+    def commands(self) -> Any:
+        """All commands by name; building them imports everything."""
+        return {name: self.get_command(None, name) for name in self.list_commands(None)}
+
+    @commands.setter
+    def commands(self, own: Any) -> None:
+        """Ignore the commands of the modules that happen to be imported already."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return [*COMMANDS, *table.names()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by name, importing no other."""
+        if cmd_name in table.names():
+            return make_command(table.find(cmd_name))
+        return command_of(_registered(cmd_name)) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the two lists of the help, without importing a question or building a command."""
+        commands = {name: _registered(name) for name in COMMANDS}
+        own = {name: info.help or info.callback.__doc__ for name, info in commands.items()}
+        questions = {name: table.help_of(name) for name in table.names()}
+        width = max(map(len, self.list_commands(ctx)))
+        for title, helps in (("Commands", own), ("Questions about a run", questions)):
+            with formatter.section(title):
+                formatter.write_dl(
+                    [
+                        (name.ljust(width), _short(help, formatter.width - 6 - width))
+                        for name, help in helps.items()
+                    ]
+                )
+
+
+def _registered(name: str) -> Any:
+    """Return what Typer knows about the command of a module."""
+    import_module(f"bayesvec.cli.{name}")
+    infos = {info.name or getattr(info.callback, "__name__", ""): info for info in app.registered_commands}
+    return infos[name]
+
+
+def _short(help: str | None, limit: int) -> str:
+    return TyperCommand(None, help=help).get_short_help_str(limit)
+
+
 class _App(typer.Typer):
     def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:
         return super().command(name, **{"cls": Command} | options)
@@ -46,6 +105,7 @@ class _App(typer.Typer):
 
 app = _App(
     name="bayesvec",
+    cls=Commands,
     help="Word embeddings that know how sure they are.",
     no_args_is_help=True,
     add_completion=False,

@@ -1,10 +1,10 @@
-"""`bayesvec compare`: runs side by side."""
+"""`bayesvec compare`."""
 
-import json
 from pathlib import Path
 
 import typer
 
+from bayesvec.cli.answers import JSON, LEVEL, QUIET, print_json
 from bayesvec.cli.app import app
 
 
@@ -14,19 +14,21 @@ def compare(
     holdout: Path | None = typer.Option(
         None, metavar="COUNTS", help="Counts that were not fitted, to score."
     ),
-    quantities: int = typer.Option(200, help="Cosines, and probabilities, to look at."),
-    level: float = typer.Option(0.9, help="Probability of the intervals."),
+    quantities: int = typer.Option(200, help="How many cosines, and how many probabilities, to compare."),
+    level: float = LEVEL,
     seed: int = typer.Option(0, help="Seed of their choice."),
-    as_json: bool = typer.Option(False, "--json", help="Print the answer as JSON."),
-    quiet: bool = typer.Option(False, "--quiet", help="Show no progress."),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
 ) -> None:
-    """Lay runs side by side: intervals and means against the first run, time, hold-out scores."""
+    """Compare runs: intervals and means against those of the first run, time, hold-out scores."""
     from bayesvec.counts.store import open_counts
-    from bayesvec.diagnostics.comparison import compare as lay_beside
+    from bayesvec.diagnostics.comparison import compare as compare_runs
 
     held = None if holdout is None else open_counts(holdout)
-    result = lay_beside(runs, holdout=held, quantities=quantities, level=level, seed=seed, progress=not quiet)
+    result = compare_runs(
+        runs, holdout=held, quantities=quantities, level=level, seed=seed, progress=not quiet
+    )
     if as_json:
-        typer.echo(json.dumps(result.to_dict(), ensure_ascii=False, allow_nan=False, indent=1))
+        print_json(result.to_dict())
     else:
         typer.echo(str(result))

@@ -5,19 +5,20 @@ from pathlib import Path
 
 import typer
 
+from bayesvec.cli.answers import RUN
 from bayesvec.cli.app import app
 
 
 @app.command()
 def export(
-    run: Path = typer.Argument(..., metavar="RUN", help="The folder of a run."),
+    run: Path = RUN,
     format: str = typer.Option(
         ...,
         "--format",
         metavar="FORMAT",
         help="word2vec (text), word2vec-binary, arviz (netCDF), parquet (summaries) or memmap (NumPy).",
     ),
-    out: Path = typer.Option(..., "--out", help="The file to make (with --what all: the folder)."),
+    out: Path = typer.Option(..., "--out", help="The file to write (with --what all: the folder)."),
     side: str | None = typer.Option(
         None, help="rho: words (default); alpha: contexts. arviz has all that is stored."
     ),

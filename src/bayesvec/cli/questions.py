@@ -1,161 +1,80 @@
-"""`bayesvec similarity`, `distance`, `norm`, `cooccurrence`, `neighbors`, `ranks` and `uncertain`."""
+"""The commands of the table of questions, each built from its record when it is called."""
 
+import inspect
+import typing
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from bayesvec.cli.answers import (
-    AT,
-    FILE,
-    JSON,
-    LEVEL,
-    RUN,
-    WORD,
-    print_answer,
-    print_estimates,
-    print_json,
-    read_pairs,
-    told_with,
-)
-from bayesvec.cli.app import app
-from bayesvec.errors import OptionError
+from bayesvec.cli.answers import JSON, LEVEL, QUIET, RUN, print_json, print_table
+from bayesvec.posterior import table
+from bayesvec.posterior.table import Argument, Option, Question
 
-WORDS = typer.Argument(None, metavar="WORD...", help="A word and one or more to compare it with.")
+Parameter = inspect.Parameter
 
 
-@app.command()
-def similarity(
-    run: Path = RUN,
-    words: list[str] = WORDS,
-    file: Path | None = FILE,
-    at: str | None = AT,
-    level: float = LEVEL,
-    as_json: bool = JSON,
-) -> None:
-    """Give the cosine between a word and others, or of the pairs in a file, with its interval."""
-    from bayesvec.posterior.posterior import open_posterior
+def make_command(question: Question) -> Any:
+    """Return the command that asks a question of a run and prints the answer."""
 
-    pairs = _pairs(words, file, "words")
-    print_estimates(open_posterior(run).similarities(pairs, at=at), level, as_json=as_json)
+    def ask(run: Path, as_json: bool, **given: Any) -> None:
+        from bayesvec.posterior.posterior import open_posterior
 
+        asked = dict(given)
+        if "quiet" in given:
+            given["progress"] = not given.pop("quiet")
+        if "level" not in taken:
+            given.pop("level", None)
+        answer = question.ask(open_posterior(run), **given)
+        if as_json:
+            print_json(question.to_json(answer, asked))
+            return
+        for part in question.lines(answer, asked):
+            if isinstance(part, str):
+                typer.echo(part)
+            else:
+                typer.echo(part.title)
+                print_table(list(part.columns), part.texts(), plain=str(part))
 
-@app.command()
-def distance(
-    run: Path = RUN,
-    words: list[str] = WORDS,
-    file: Path | None = FILE,
-    at: str | None = AT,
-    level: float = LEVEL,
-    as_json: bool = JSON,
-) -> None:
-    """Give the Euclidean distance between a word's vector and others', with its interval."""
-    from bayesvec.posterior.posterior import open_posterior
-
-    pairs = _pairs(words, file, "words")
-    print_estimates(open_posterior(run).distances(pairs, at=at), level, as_json=as_json)
+    taken = inspect.signature(question.ask).parameters
+    parameters = list(_parameters(question))
+    ask.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    ask.__annotations__ = {each.name: each.annotation for each in parameters}
+    return command_of(typer.models.CommandInfo(question.name, help=question.help, callback=ask))
 
 
-@app.command()
-def norm(
-    run: Path = RUN,
-    words: list[str] = typer.Argument(..., metavar="WORD...", help="One or more words."),
-    at: str | None = AT,
-    level: float = LEVEL,
-    as_json: bool = JSON,
-) -> None:
-    """Give the length of the vectors of words, with its interval."""
-    from bayesvec.posterior.posterior import open_posterior
-
-    print_estimates(open_posterior(run).norms(words, at=at), level, as_json=as_json)
+def command_of(info: typer.models.CommandInfo) -> Any:
+    """Return a command alone, as Typer builds it."""
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    alone.registered_commands.append(info)
+    return typer.main.get_command(alone)
 
 
-@app.command()
-def cooccurrence(
-    run: Path = RUN,
-    words: list[str] = typer.Argument(None, metavar="WORD CONTEXT...", help="A word and its contexts."),
-    file: Path | None = FILE,
-    at: str | None = AT,
-    level: float = LEVEL,
-    as_json: bool = JSON,
-) -> None:
-    """Give the probability that a word with a context, seen or not, is a positive sample."""
-    from bayesvec.posterior.posterior import open_posterior
-
-    pairs = _pairs(words, file, "contexts")
-    print_estimates(open_posterior(run).cooccurrences(pairs, at=at), level, as_json=as_json)
-
-
-@app.command()
-def neighbors(
-    run: Path = RUN,
-    word: str = WORD,
-    n: int = typer.Option(10, "-n", help="How many neighbours."),
-    at: str | None = AT,
-    level: float = LEVEL,
-    as_json: bool = JSON,
-) -> None:
-    """List the nearest words, each with its interval and its probability of being among the nearest."""
-    from bayesvec.posterior.posterior import open_posterior
-
-    table = open_posterior(run).neighbors(word, n, at=at, level=level)
-    print_answer(table, "neighbors", as_json=as_json, word=word, at=at, n=n, level=level)
+def _parameters(question: Question) -> Iterator[Parameter]:
+    """Yield the parameters of a command, each with its Typer argument or option as default."""
+    yield Parameter("run", Parameter.KEYWORD_ONLY, default=RUN, annotation=Path)
+    types = typing.get_type_hints(question.ask, localns={"Posterior": object})
+    _, *own = inspect.signature(question.ask).parameters.values()
+    for each in own:
+        if each.name != "progress":
+            described = question.parameters.get(each.name) or table.COMMON.get(each.name)
+            value = _typer_value(each, described)
+            yield Parameter(each.name, Parameter.KEYWORD_ONLY, default=value, annotation=types[each.name])
+    names = {each.name for each in own}
+    if question.intervals and "level" not in names:
+        yield Parameter("level", Parameter.KEYWORD_ONLY, default=LEVEL, annotation=float)
+    yield Parameter("as_json", Parameter.KEYWORD_ONLY, default=JSON, annotation=bool)
+    if "progress" in names:
+        yield Parameter("quiet", Parameter.KEYWORD_ONLY, default=QUIET, annotation=bool)
 
 
-@app.command()
-def ranks(
-    run: Path = RUN,
-    word: str = WORD,
-    others: list[str] = typer.Argument(..., metavar="OTHER...", help="Words to be ranked by nearness."),
-    n: int = typer.Option(10, "-n", help="Tell the probability of being among so many nearest."),
-    at: str | None = AT,
-    level: float = LEVEL,
-    as_json: bool = JSON,
-) -> None:
-    """Give the rank of words among the neighbours of a word: 1 is the nearest."""
-    from bayesvec.estimates.estimate import plain
-    from bayesvec.posterior.posterior import open_posterior
-
-    if n < 1:
-        raise OptionError(f"-n is {n}; it must be 1 or more")
-    estimates = open_posterior(run).ranks(word, others, at=at)
-    shares = [1.0 - estimate.probability_above(n) for estimate in estimates]
-    if as_json:
-        print_json(
-            [
-                {**estimate.to_dict(level), "n": n, **plain({"probability": share})}
-                for estimate, share in zip(estimates, shares, strict=True)
-            ]
-        )
-        return
-    for estimate, share in zip(estimates, shares, strict=True):
-        typer.echo(told_with(estimate.sentence(level), f"P(in the top {n})", share, ".2f"))
-
-
-@app.command()
-def uncertain(
-    run: Path = RUN,
-    words: list[str] = typer.Argument(
-        None, metavar="[WORD...]", help="Words; without any, the most uncertain."
-    ),
-    n: int = typer.Option(20, "-n", help="How many words, if none are given."),
-    by: str = typer.Option("excess", help="Order by excess (over what is usual for the count) or by spread."),
-    at: str | None = AT,
-    as_json: bool = JSON,
-) -> None:
-    """List the words whose vectors are the least certain, beside how often they were seen."""
-    from bayesvec.posterior.posterior import open_posterior
-
-    table = open_posterior(run).uncertainty(words or None, n, by=by, at=at)
-    print_answer(table, "words", as_json=as_json)
-
-
-def _pairs(words: list[str] | None, file: Path | None, what: str) -> list[tuple[str, str]]:
-    """Return the pairs that the command line asks for: one word with each of the others, or those of a file."""
-    given = words or []
-    if file is not None:
-        if given:
-            raise OptionError("got words and --file; give the words or a file of pairs, not both")
-        return read_pairs(file)
-    if len(given) < 2:
-        raise OptionError(f"got {len(given)} words; give a word and one or more {what}, or --file with pairs")
-    return [(given[0], other) for other in given[1:]]
+def _typer_value(parameter: Parameter, described: Argument | Option | None) -> Any:
+    required = parameter.default is Parameter.empty
+    default = ... if required else parameter.default
+    if described is None:
+        by_position = required and parameter.kind is not Parameter.KEYWORD_ONLY
+        described = Argument(parameter.name.upper()) if by_position else Option("")
+    if isinstance(described, Argument):
+        return typer.Argument(default, metavar=described.metavar, help=described.help or None)
+    return typer.Option(default, *described.names, metavar=described.metavar, help=described.help or None)

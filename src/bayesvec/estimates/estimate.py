@@ -1,9 +1,8 @@
 """Answers to questions: the draws of one number with its interval, and small tables of such numbers."""
 
-import html
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from os.path import abspath
 from typing import Any, Generic, NamedTuple, TypeVar, overload
@@ -16,7 +15,15 @@ from bayesvec.estimates import convergence
 
 Row = TypeVar("Row", bound=NamedTuple)
 
-LEVEL = 0.9  # of an interval, where none is asked for
+LEVEL = 0.9  # of an interval, unless another is given
+
+
+class Quantity(NamedTuple):
+    """The kind of number that an estimate is of."""
+
+    name: str  # as in labels: cosine(tax, law)
+    axis: str = "value"  # name of the axis of a plot
+    bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +38,14 @@ class Estimate:
         What it is, such as ``cosine(speak, law)``.
     run : str
         The run the draws came from; estimates of one run can be subtracted draw by draw.
+    quantity : Quantity, optional
+        The kind of number, such as a cosine; a difference is of no kind.
     """
 
     draws: Float64
     label: str = "estimate"
     run: str = ""
+    quantity: Quantity | None = None
 
     def __post_init__(self) -> None:
         draws = np.array(self.draws, dtype=np.float64)
@@ -57,13 +67,13 @@ class Estimate:
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
         """Return the equal-tailed interval that holds the number with probability ``level``.
 
-        It is NaN for a single draw, such as a MAP: one point says nothing of how sure it is.
+        It is NaN for a single draw, such as a MAP: one point carries no uncertainty.
         """
         low, high = np.quantile(self.draws, tails(level)) if self.draws.size > 1 else (math.nan, math.nan)
         return float(low), float(high)
 
     def probability_above(self, threshold: float) -> float:
-        """Return the probability that the number is above ``threshold``: the share of draws that are.
+        """Return the probability that the number is above ``threshold``: the fraction of draws that are.
 
         It is NaN for a single draw, as the interval is.
         """
@@ -92,7 +102,7 @@ class Estimate:
     def __sub__(self, other: "Estimate | float") -> "Estimate":
         """Subtract a number, or another estimate of the same run draw by draw."""
         if isinstance(other, int | float | np.number):
-            return replace(self, draws=self.draws - float(other), label=f"{self.label} - {other:g}")
+            return self._minus(float(other), f"{other:g}")
         if not isinstance(other, Estimate):
             return NotImplemented
         if abspath(self.run) != abspath(other.run) or self.draws.shape != other.draws.shape:
@@ -100,7 +110,10 @@ class Estimate:
                 f"{self.label} and {other.label} come from different runs; "
                 "only estimates of one run can be subtracted draw by draw"
             )
-        return replace(self, draws=self.draws - other.draws, label=f"{self.label} - {other.label}")
+        return self._minus(other.draws, other.label)
+
+    def _minus(self, values: "float | Float64", label: str) -> "Estimate":
+        return Estimate(self.draws - values, f"{self.label} - {label}", self.run)
 
     def __float__(self) -> float:
         return self.mean
@@ -125,7 +138,7 @@ class Estimate:
         )
 
     def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
-        """Return the summary as plain values, None where a figure is not to be had."""
+        """Return the summary as plain values, None where a figure is unavailable."""
         low, high = self.interval(level)
         figures = {"mean": self.mean, "sd": self.sd, "level": level, "low": low, "high": high}
         figures |= {"rhat": self.rhat, "ess": self.ess, "ess_tail": self.ess_tail, "mcse": self.mcse}
@@ -148,6 +161,11 @@ def formatted(values: list[float], sd: float) -> list[str]:
     return [f"{value:.{decimals}f}" for value in values]
 
 
+def with_probability(sentence: str, name: str, probability: float, form: str = ".3g") -> str:
+    """Add a probability to a sentence, unless it is NaN, as for a single point."""
+    return sentence if math.isnan(probability) else f"{sentence}, {name} {probability:{form}}"
+
+
 def plain(figures: dict[str, Any]) -> dict[str, Any]:
     """Replace what JSON cannot hold (NaN, infinity) by None."""
     return {
@@ -165,11 +183,14 @@ class Table(Generic[Row]):
         The rows, each with the same fields; at least one.
     title : str, optional
         What the table shows.
+    quantity : Quantity, optional
+        What the means and intervals in it are of.
     """
 
-    def __init__(self, rows: Sequence[Row], *, title: str = "") -> None:
+    def __init__(self, rows: Sequence[Row], *, title: str = "", quantity: Quantity | None = None) -> None:
         self.rows = tuple(rows)
         self.title = title
+        self.quantity = quantity
         self.columns: tuple[str, ...] = self.rows[0]._fields
 
     def __len__(self) -> int:
@@ -205,6 +226,8 @@ class Table(Generic[Row]):
         return f"{self.title}\n{self}" if self.title else str(self)
 
     def _repr_html_(self) -> str:
+        import html  # takes time to import
+
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
         body = "".join(
             "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in line) + "</tr>"

@@ -1,13 +1,13 @@
-"""Questions put to every draw: a few draws in memory at a time, however long the run."""
+"""Functions of every draw, with a few draws in memory at a time, however long the run."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec._types import Bool, Float32, Float64, Int64
+from bayesvec._types import Float32, Float64, Int64
 from bayesvec.errors import NumericalError
 
 if TYPE_CHECKING:
@@ -30,9 +30,36 @@ def each_draw(draws: "Draws", name: str) -> Iterator[Float32]:
 def draw_slices(draws: "Draws", num_rows: int) -> Iterator[slice]:
     """Cut the draws into slices of which ``num_rows`` vectors (or none) of every chain fit `BLOCK_BYTES`."""
     fits = max(1, BLOCK_BYTES // (8 * draws.num_chains * max(1, num_rows) * draws.dim))
-    length = fits // 100 * 100 or fits  # files hold at most 100 draws: do not cut them where it can be helped
+    length = fits // 100 * 100 or fits  # a file holds at most 100 draws; cut between files if possible
     for first in range(0, draws.num_draws, length):
         yield slice(first, min(first + length, draws.num_draws))
+
+
+def vectors(
+    draws: "Draws", rows: Int64, *, beside: int = 0, side: str = "rho"
+) -> Iterator[tuple[slice, Float64]]:
+    """Yield a few draws at a time: which ones, and the vectors of ``rows``, (chain, draw, M, K).
+
+    ``beside`` is how many more vectors per draw the caller needs room for.
+    """
+    for block in draw_slices(draws, len(rows) + beside):
+        yield block, draws.read(side, rows=rows, draws=block).astype(np.float64)
+
+
+def unit_vectors(draws: "Draws", rows: Int64, *, beside: int = 0) -> Iterator[tuple[slice, Float64]]:
+    """Yield the vectors of words ``rows`` as `vectors` does, each of length 1."""
+    for block, x in vectors(draws, rows, beside=len(rows) + beside):
+        norm = _lengths(x)
+        _refuse_zero(draws, norm, rows)
+        yield block, x / norm[..., None]
+
+
+def norms(draws: "Draws", rows: Int64, *, side: str = "rho") -> Float64:
+    """Return the lengths of the vectors of ``rows``, (chain, draw, M)."""
+    result = np.empty((draws.num_chains, draws.num_draws, len(rows)))
+    for block, x in vectors(draws, rows, side=side):
+        result[:, block] = _lengths(x)
+    return result
 
 
 def cosines(draws: "Draws", first: Int64, second: Int64) -> Float64:
@@ -43,55 +70,37 @@ def cosines(draws: "Draws", first: Int64, second: Int64) -> Float64:
     draws : Draws
         The run.
     first, second : ndarray of int64, (M,)
-        Int64 of rho.
+        Rows of rho.
 
     Returns
     -------
     ndarray, (chain, draw, M)
     """
-    rows, place = np.unique(np.concatenate([first, second]), return_inverse=True)
-    one, other = np.split(place, 2)
-    result = np.empty((draws.num_chains, draws.num_draws, len(first)))
-    for block in draw_slices(draws, len(rows) + 2 * len(first)):
-        x = draws.read("rho", rows=rows, draws=block).astype(np.float64)
-        norm = np.sqrt(np.einsum("cdrk,cdrk->cdr", x, x))
+
+    def measure(rows: Int64, x: Float64, one: Int64, other: Int64) -> Float64:
+        norm = _lengths(x)
         _refuse_zero(draws, norm, rows)
         dot = np.einsum("cdmk,cdmk->cdm", x[:, :, one], x[:, :, other])
-        result[:, block] = np.clip(dot / (norm[:, :, one] * norm[:, :, other]), -1.0, 1.0)
-    return result
+        return np.asarray(np.clip(dot / (norm[:, :, one] * norm[:, :, other]), -1.0, 1.0))
 
-
-def norms(draws: "Draws", rows: Int64) -> Float64:
-    """Return the lengths of the vectors of words ``rows``, (chain, draw, M)."""
-    result = np.empty((draws.num_chains, draws.num_draws, len(rows)))
-    for block in draw_slices(draws, len(rows)):
-        x = draws.read("rho", rows=rows, draws=block).astype(np.float64)
-        result[:, block] = np.sqrt(np.einsum("cdrk,cdrk->cdr", x, x))
-    return result
+    return _by_pairs(draws, first, second, measure)
 
 
 def distances(draws: "Draws", first: Int64, second: Int64) -> Float64:
     """Return the Euclidean distances between words ``first`` and ``second``, pair by pair, (chain, draw, M)."""
+    return _by_pairs(
+        draws, first, second, lambda rows, x, one, other: _lengths(x[:, :, one] - x[:, :, other])
+    )
+
+
+def _by_pairs(draws: "Draws", first: Int64, second: Int64, measure: Callable[..., Float64]) -> Float64:
+    """Measure pairs of words: ``measure(rows, x, one, other)`` of vectors x and places of the pairs in them."""
     rows, place = np.unique(np.concatenate([first, second]), return_inverse=True)
     one, other = np.split(place, 2)
     result = np.empty((draws.num_chains, draws.num_draws, len(first)))
-    for block in draw_slices(draws, len(rows) + 2 * len(first)):
-        x = draws.read("rho", rows=rows, draws=block).astype(np.float64)
-        apart = x[:, :, one] - x[:, :, other]
-        result[:, block] = np.sqrt(np.einsum("cdmk,cdmk->cdm", apart, apart))
+    for block, x in vectors(draws, rows, beside=2 * len(first)):
+        result[:, block] = measure(rows, x, one, other)
     return result
-
-
-def unit_vectors(draws: "Draws", rows: Int64, *, beside: int = 0) -> Iterator[tuple[slice, Float64]]:
-    """Go through the draws a few at a time: yield which, and the unit vectors of ``rows``, (chain, draw, M, K).
-
-    ``beside`` is how many more vectors of a draw the caller needs room for.
-    """
-    for block in draw_slices(draws, 2 * len(rows) + beside):
-        x = draws.read("rho", rows=rows, draws=block).astype(np.float64)
-        norm = np.sqrt(np.einsum("cdrk,cdrk->cdr", x, x))
-        _refuse_zero(draws, norm, rows)
-        yield block, x / norm[..., None]
 
 
 def probabilities(draws: "Draws", words: Int64, contexts: Int64) -> Float64:
@@ -99,8 +108,7 @@ def probabilities(draws: "Draws", words: Int64, contexts: Int64) -> Float64:
     rows, word = np.unique(words, return_inverse=True)
     columns, context = np.unique(contexts, return_inverse=True)
     result = np.empty((draws.num_chains, draws.num_draws, len(words)))
-    for block in draw_slices(draws, len(rows) + len(columns) + 2 * len(words)):
-        x = draws.read("rho", rows=rows, draws=block).astype(np.float64)
+    for block, x in vectors(draws, rows, beside=len(columns) + 2 * len(words)):
         y = draws.read("alpha", rows=columns, draws=block).astype(np.float64)
         result[:, block] = logistic(np.einsum("cdmk,cdmk->cdm", x[:, :, word], y[:, :, context]))
     return result
@@ -116,8 +124,8 @@ class Nearness(NamedTuple):
     """How near each word is to a sum of word vectors, over all draws; the words of the sum count as far."""
 
     mean: Float64  # (word,) posterior mean of the cosine, -inf for the words of the sum
-    in_top: Float64  # (word,) share of draws in which fewer than n words are strictly nearer
-    first: Float64  # (word,) share of draws in which no word is strictly nearer
+    in_top: Float64  # (word,) fraction of draws in which fewer than n words are strictly nearer
+    first: Float64  # (word,) fraction of draws in which no word is strictly nearer
 
 
 def nearest(draws: "Draws", rows: Int64, weights: Float64, n: int, *, among: Int64 | None = None) -> Nearness:
@@ -134,17 +142,12 @@ def nearest(draws: "Draws", rows: Int64, weights: Float64, n: int, *, among: Int
     n : int
         How many words count as the top.
     among : ndarray of int64, optional
-        The words that are looked at; all by default.
+        The candidates; all words by default.
     """
     num_words = len(draws.words)
     total = np.zeros(num_words)
-    far = _others(num_words, among, rows)
-    in_top = np.zeros(num_words, dtype=np.int64)
-    first = np.zeros(num_words, dtype=np.int64)
-    for rho in each_draw(draws, "rho"):
-        cosine = _cosines_to(draws, rho, rows, weights.astype(np.float32))
-        np.nan_to_num(cosine, copy=False, nan=-np.inf)  # a word at zero is nobody's neighbour
-        cosine[far] = -np.inf
+    in_top, first = np.zeros((2, num_words), dtype=np.int64)
+    for cosine in _cosines_with_all(draws, rows, weights.astype(np.float32), among):
         edge = np.partition(cosine, num_words - n)[num_words - n]
         in_top += (cosine >= edge) & (cosine > -np.inf)
         first += cosine == cosine.max()
@@ -156,37 +159,43 @@ def nearest(draws: "Draws", rows: Int64, weights: Float64, n: int, *, among: Int
 def ranks(draws: "Draws", row: int, others: Int64, *, among: Int64 | None = None) -> Float64:
     """Return the rank of each of ``others`` among the neighbours of word ``row``, (chain, draw, M).
 
-    The nearest has rank 1; ``among`` are the words that are looked at, all by default.
+    The nearest has rank 1; ``among`` are the candidates, all words by default.
     """
     result = np.empty((draws.num_chains * draws.num_draws, len(others)))
-    one, weight = np.array([row]), np.ones(1, dtype=np.float32)
-    far = _others(len(draws.words), among, one)
-    for number, rho in enumerate(each_draw(draws, "rho")):
-        cosine = np.nan_to_num(_cosines_to(draws, rho, one, weight), nan=-np.inf)
-        cosine[far] = -np.inf
+    weight = np.ones(1, dtype=np.float32)
+    for number, cosine in enumerate(_cosines_with_all(draws, np.array([row]), weight, among)):
         ordered = np.sort(cosine)
         result[number] = 1 + len(cosine) - np.searchsorted(ordered, cosine[others], side="right")
     return result.reshape(draws.num_chains, draws.num_draws, len(others))
 
 
-def _others(num_words: int, among: Int64 | None, rows: Int64) -> Bool:
-    """Return a mask of the words that are never near: those not looked at, and ``rows`` themselves."""
-    far = np.zeros(num_words, dtype=bool)
+def _cosines_with_all(
+    draws: "Draws", rows: Int64, weights: Float32, among: Int64 | None
+) -> Iterator[Float32]:
+    """Yield for every draw the cosine of each word with a sum, (word,); -inf for what is never near.
+
+    Never near are the words of the sum, words that are not candidates, and words whose vector is zero.
+    """
+    far = np.zeros(len(draws.words), dtype=bool)
     if among is not None:
         far[:] = True
         far[among] = False
     far[rows] = True
-    return far
+    for rho in each_draw(draws, "rho"):
+        # Both products are bound by memory; a BLAS call would wait for threads and round by their number.
+        norm = np.sqrt(np.einsum("vk,vk->v", rho, rho))
+        _refuse_zero(draws, norm[rows][None, None], rows)
+        target = np.einsum("m,mk->k", weights / norm[rows], rho[rows])
+        dot = np.einsum("vk,k->v", rho, target)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cosine = np.asarray(dot / (norm * np.sqrt(np.dot(target, target))))
+        np.nan_to_num(cosine, copy=False, nan=-np.inf)
+        cosine[far] = -np.inf
+        yield cosine
 
 
-def _cosines_to(draws: "Draws", rho: Float32, rows: Int64, weights: Float32) -> Float32:
-    # Both products are bound by memory; a BLAS call would wait for threads and round by their number.
-    norm = np.sqrt(np.einsum("vk,vk->v", rho, rho))
-    _refuse_zero(draws, norm[rows][None, None], rows)
-    target = np.einsum("m,mk->k", weights / norm[rows], rho[rows])
-    dot = np.einsum("vk,k->v", rho, target)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(dot / (norm * np.sqrt(np.dot(target, target))))
+def _lengths(x: Float64) -> Float64:
+    return np.asarray(np.sqrt(np.einsum("...k,...k->...", x, x)))
 
 
 def _refuse_zero(draws: "Draws", norm: npt.NDArray[np.floating[Any]], rows: Int64) -> None:
@@ -194,7 +203,7 @@ def _refuse_zero(draws: "Draws", norm: npt.NDArray[np.floating[Any]], rows: Int6
     if len(zero):
         word = draws.words[rows[zero[0]]]
         raise NumericalError(
-            f"the vector of {word!r} is zero, so it has no cosines: the data say nothing about it; "
+            f"the vector of {word!r} is zero, so it has no cosines: the data contain no information about it; "
             "use more text, a smaller --prior-precision, or a method that draws from the posterior",
             word=word,
         )

@@ -80,9 +80,9 @@ def plot_estimates(
     level : float, optional
         Probability of the interval that is shaded.
     bounds : (float, float), optional
-        Where the values must lie, such as (0, 1) for probabilities; told from the labels if not given.
+        Where the values must lie, such as (0, 1) for probabilities; by default that of their quantity.
     xlabel : str, optional
-        Label of the horizontal axis; told from the labels if not given.
+        Label of the horizontal axis; by default that of their quantity.
     """
     if not estimates:
         raise OptionError("there are no estimates to draw; give at least one")
@@ -91,7 +91,7 @@ def plot_estimates(
     for i, estimate in enumerate(estimates):
         style = {"color": pick(COLOURS, i), "linestyle": pick(DASHES, i)}
         _density_line(ax, estimate, estimate.label, style, level, bounds=bounds or scale.bounds)
-    _finish(ax, xlabel or scale.name, level)
+    _finish(ax, xlabel or scale.axis, level)
     return ax
 
 

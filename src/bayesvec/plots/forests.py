@@ -26,7 +26,7 @@ from bayesvec.plots.table import QUANTITIES, Plot, Request
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesvec.posterior.neighbors import Neighbor
+    from bayesvec.posterior.questions.neighbors import Neighbor
 
 Estimates = Sequence[Estimate]
 Intervals = tuple[Float64, Float64, Float64]  # mean, low, high
@@ -59,7 +59,7 @@ def plot_forest(
     names = [estimate.label for estimate in first]
     series = {name: _intervals(each, level) for name, each in runs.items()}
     ax = forest_axes(ax, names, len(runs))
-    draw_forest(ax, names, series, xlabel=xlabel or scale_of(first).name, level=level, ylabel=ylabel)
+    draw_forest(ax, names, series, xlabel=xlabel or scale_of(first).axis, level=level, ylabel=ylabel)
     return ax
 
 

@@ -16,7 +16,7 @@ from bayesvec.posterior.slices import are_numbers
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesvec.posterior.drift import Drift
+    from bayesvec.posterior.questions.drift import Drift
     from bayesvec.posterior.slices import Trajectory
 
 SPREAD = 0.5  # of the quantities at one unordered slice, in steps from slice to slice
@@ -65,7 +65,7 @@ def plot_trajectory(
         from matplotlib.ticker import MaxNLocator
 
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    name = scale_of([estimate for path in every for estimate in path.estimates]).name
+    name = scale_of([estimate for path in every for estimate in path.estimates]).axis
     ax.set_xlabel("slice" if ordered else "group")
     ax.set_ylabel(f"{name}, {100 * level:g}% {'band' if ordered else 'interval'}")
     if not ordered:

@@ -1,4 +1,4 @@
-"""Differences and what may be claimed of them: P(difference > 0), and how many claims are expected to be false."""
+"""Differences and what can be claimed about them: P(above 0), and how many claims are expected to be false."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import LEVEL, Estimate, Table, tails
+from bayesvec.estimates.estimate import LEVEL, Estimate, Table, plain, tails, with_probability
 
 THRESHOLD = 0.95
 
@@ -19,7 +19,7 @@ class Claim(NamedTuple):
     low: float
     high: float
     probability: float  # that the difference is above zero
-    claimed: str  # "above", "below" or "" if the sign is not sure enough
+    claimed: str  # "above", "below" or "" if the sign is not certain enough
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Claims:
         return f"{self.table.title}\n{self.table}\n{self.sentence()}"
 
     def sentence(self) -> str:
-        """Return in words what is claimed and how much of it is expected to be false."""
+        """Return one sentence: how many signs are claimed, and how many of them are expected to be false."""
         of = f"{self.claimed} of {len(self.table)} signs have a probability of at least {self.threshold:g}"
         if not self.claimed:
             return f"{of}: nothing is claimed"
@@ -64,9 +64,9 @@ class Claims:
 
 
 def claims(differences: Sequence[Estimate], *, threshold: float = THRESHOLD, level: float = LEVEL) -> Claims:
-    """Say of which differences the sign is sure, and how many of those signs are expected to be wrong.
+    """Claim the signs that are certain enough, and count how many of them are expected to be wrong.
 
-    With many differences some look sure by chance. The posterior tells how many: the expected number of false
+    With many differences some look certain by chance. The posterior gives their number: the expected number of false
     claims is the sum over claims of the probability that they do not hold (Müller, Parmigiani & Rice 2007).
 
     Parameters
@@ -93,3 +93,13 @@ def claims(differences: Sequence[Estimate], *, threshold: float = THRESHOLD, lev
         rows.append(Claim(difference.label, difference.mean, *difference.interval(level), above, claimed))
     title = f"differences: mean, {100 * level:g}% interval, P(above 0)"
     return Claims(Table(rows, title=title), threshold, len(false), float(sum(false)))
+
+
+def sign_line(estimate: Estimate, level: float) -> str:
+    """Return an estimate as one line of text, with P(above 0)."""
+    return with_probability(estimate.sentence(level), "P(above 0)", estimate.probability_above(0.0))
+
+
+def sign_values(estimate: Estimate, level: float) -> dict[str, Any]:
+    """Return an estimate as plain values, with P(above 0)."""
+    return {**estimate.to_dict(level), **plain({"probability_above_zero": estimate.probability_above(0.0)})}

@@ -1,11 +1,11 @@
-"""What users of gensim's KeyedVectors type, answered with intervals.
+"""The gensim-compatible API: the methods of KeyedVectors that users type, answered with intervals.
 
-`most_similar`, `n_similarity` and `doesnt_match` ask of every draw what gensim asks of its one vector a word; of
+`most_similar`, `n_similarity` and `doesnt_match` do in every draw what gensim does with its one vector per word; for
 a run with one draw the answers are gensim's.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,19 +14,23 @@ import numpy as np
 from bayesvec._types import Float64, Int64
 from bayesvec._validate import whole
 from bayesvec.errors import NumericalError, OptionError
-from bayesvec.estimates.estimate import Estimate, Table, tails
-from bayesvec.estimates.per_draw import draw_slices, nearest, unit_vectors
-from bayesvec.posterior.neighbors import Neighbor, check_number
+from bayesvec.estimates.estimate import LEVEL, Estimate, Quantity, Table, tails
+from bayesvec.estimates.per_draw import nearest, unit_vectors, vectors
+from bayesvec.posterior.questions.neighbors import Neighbor, neighbor_table
+from bayesvec.posterior.questions.similarity import COSINE
 from bayesvec.posterior.terms import label_at, quoted
+from bayesvec.posterior.words import check_number
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
 
 
+N_SIMILARITY = Quantity("n_similarity", "cosine similarity", (-1.0, 1.0))
+
 # What a posterior has in place of gensim's attributes and methods.
 INSTEAD = {
     "wv": "ask the posterior itself, such as post.most_similar('word')",
-    "vocab": "the words are post.words, and 'word' in post tells whether there is one",
+    "vocab": "the words are post.words, and 'word' in post is true for each of them",
     "index_to_key": "the words are post.words",
     "index2word": "the words are post.words",
     "key_to_index": "the words are post.words, and their rows post.rows(words)",
@@ -37,7 +41,7 @@ INSTEAD = {
     "word_vec": "the posterior mean of a word's vector is post['word']",
     "get_index": "rows are post.rows(words)",
     "similar_by_word": "it is post.most_similar('word')",
-    "similar_by_vector": "a vector is no question to a posterior; ask with words: post.most_similar",
+    "similar_by_vector": "give words instead of a vector: post.most_similar",
     "most_similar_cosmul": "there are post.most_similar and post.analogy",
     "most_similar_to_given": "ask post.similarity(word, [others])",
     "closer_than": "ask post.ranks(word, [other])",
@@ -61,15 +65,35 @@ class OddOne(NamedTuple):
 
 def most_similar(
     posterior: "Posterior",
-    positive: Any,
-    negative: Any,
-    topn: int,
+    positive: Any = None,
+    negative: Any = None,
+    topn: int = 10,
     *,
-    restrict_vocab: int | None,
-    at: str | None,
-    level: float,
+    restrict_vocab: int | None = None,
+    at: str | None = None,
+    level: float = LEVEL,
 ) -> Table[Neighbor]:
-    """Return the words nearest to a sum of words; see `Posterior.most_similar`."""
+    """Return the words nearest to a sum of words, as gensim's ``most_similar`` does, with intervals.
+
+    Parameters
+    ----------
+    positive, negative : str, list of str, or list of (str, float), optional
+        Words to add and to subtract, as unit vectors, perhaps with weights. A single positive word
+        has the answers of `neighbors`, and b, c against a those of `analogy`.
+    topn : int, optional
+        How many words; those of the sum are not among them.
+    restrict_vocab : int, optional
+        Consider only so many words from the first on, the most common ones in counts of text.
+    at : str, optional
+        The slice whose words are meant.
+    level : float, optional
+        Probability of the intervals.
+
+    Returns
+    -------
+    Table of Neighbor
+        The nearest first by mean cosine. ``[(row.word, row.mean) for row in table]`` is what gensim returns.
+    """
     signed = _weighted(positive, 1.0) + _weighted(negative, -1.0)
     if not signed:
         raise OptionError("there is nothing to compare with; give at least one word as positive or negative")
@@ -81,39 +105,38 @@ def most_similar(
     tails(level)
     among = _among(posterior, restrict_vocab, at)
     asked = _sum_text(signed)
-    left = len(posterior.words) if among is None else len(among)
-    check_number(topn, asked, left - int(np.isin(rows, np.arange(left) if among is None else among).sum()))
+    candidates = np.arange(len(posterior.words)) if among is None else among
+    most = len(candidates) - int(np.isin(rows, candidates).sum())
+    check_number(topn, most, f"{asked!r} has {most} other words")
     near = nearest(posterior.draws, rows, weights, topn, among=among)
     found = np.argsort(-near.mean, kind="stable")[:topn]
     values = _cosines_with_sum(posterior, rows, weights, found)
-    table = []
-    for i, row in enumerate(found.tolist()):
-        cosine = Estimate(values[:, :, i])
-        share = math.nan if posterior.is_point else float(near.in_top[row])
-        figures = cosine.mean, *cosine.interval(level), share, cosine.rhat, cosine.ess
-        table.append(Neighbor(posterior.bare_name(row, at), *figures))
-    told = f"cosine, {100 * level:g}% interval, P(in the top {topn})"
-    if posterior.is_point:
-        told = "cosine of one point, which has no interval"
-    return Table(table, title=f"The {topn} words most similar to {label_at(asked, at)}: {told}")
+    title = f"The {topn} words most similar to {label_at(asked, at)}"
+    return neighbor_table(posterior, found, values, near.in_top[found], at=at, level=level, title=title)
 
 
-def n_similarity(posterior: "Posterior", one: Any, other: Any, *, at: str | None) -> Estimate:
-    """Return the cosine between the mean vectors of two lists of words; see `Posterior.n_similarity`."""
-    sides = [_words(one), _words(other)]
-    rows = [posterior.rows(words, at=at) for words in sides]
+def n_similarity(
+    posterior: "Posterior", words: list[str], others: list[str], *, at: str | None = None
+) -> Estimate:
+    """Return the cosine between the mean vectors of two lists of words, as gensim's ``n_similarity``."""
+    sides = [_words(words), _words(others)]
+    rows = [posterior.rows(each, at=at) for each in sides]
     values = np.empty((posterior.draws.num_chains, posterior.draws.num_draws))
-    for draws, x in _vectors(posterior, np.concatenate(rows)):
+    for block, x in vectors(posterior.draws, np.concatenate(rows)):
         first, second = x[:, :, : len(rows[0])].mean(axis=2), x[:, :, len(rows[0]) :].mean(axis=2)
-        values[:, draws] = np.einsum("cdk,cdk->cd", _unit(first), _unit(second))
-    texts = [" ".join(map(quoted, words)) for words in sides]
-    return Estimate(
-        np.clip(values, -1.0, 1.0), label_at(f"n_similarity({', '.join(texts)})", at), posterior.path
-    )
+        values[:, block] = np.einsum("cdk,cdk->cd", _unit(first), _unit(second))
+    texts = [" ".join(map(quoted, each)) for each in sides]
+    label = label_at(f"n_similarity({', '.join(texts)})", at)
+    return Estimate(np.clip(values, -1.0, 1.0), label, posterior.path, N_SIMILARITY)
 
 
-def doesnt_match(posterior: "Posterior", words: Any, *, at: str | None, level: float) -> Table[OddOne]:
-    """Return how likely each word is the odd one; see `Posterior.doesnt_match`."""
+def doesnt_match(
+    posterior: "Posterior", words: list[str], *, at: str | None = None, level: float = LEVEL
+) -> Table[OddOne]:
+    """Return how likely each word is the one that does not go with the others; gensim's answer comes first.
+
+    The odd one of a draw is the word farthest, by cosine, from the mean of all their unit vectors.
+    """
     asked = _words(words)
     _refuse_repeated(asked, "each word stands once")
     if len(asked) < 3:
@@ -121,8 +144,8 @@ def doesnt_match(posterior: "Posterior", words: Any, *, at: str | None, level: f
     rows = posterior.rows(asked, at=at)
     tails(level)
     values = np.empty((posterior.draws.num_chains, posterior.draws.num_draws, len(rows)))
-    for draws, unit in unit_vectors(posterior.draws, rows):
-        values[:, draws] = np.einsum("cdmk,cdk->cdm", unit, _unit(unit.mean(axis=2)))
+    for block, unit in unit_vectors(posterior.draws, rows):
+        values[:, block] = np.einsum("cdmk,cdk->cdm", unit, _unit(unit.mean(axis=2)))
     odd = values == values.min(axis=2, keepdims=True)
     shares = odd.mean(axis=(0, 1)) if not posterior.is_point else np.full(len(rows), math.nan)
     means = values.mean(axis=(0, 1))
@@ -130,8 +153,8 @@ def doesnt_match(posterior: "Posterior", words: Any, *, at: str | None, level: f
     for i in np.lexsort((means, -np.nan_to_num(shares))).tolist():
         cosine = Estimate(values[:, :, i])
         table.append(OddOne(asked[i], float(shares[i]), cosine.mean, *cosine.interval(level)))
-    told = f"P(farthest from the mean of all), cosine with it and its {100 * level:g}% interval"
-    return Table(table, title=f"Which does not match: {told}")
+    columns = f"P(farthest from the mean of all), cosine with it and its {100 * level:g}% interval"
+    return Table(table, title=f"Which does not match: {columns}", quantity=COSINE)
 
 
 def mean_vector(posterior: "Posterior", key: Any) -> Float64:
@@ -191,7 +214,7 @@ def _refuse_repeated(words: list[str], rule: str) -> None:
 
 
 def _among(posterior: "Posterior", restrict_vocab: int | None, at: str | None) -> Int64 | None:
-    """Return the rows that are looked at: all (None), those of a slice, the first so many of these."""
+    """Return the rows of the candidates: all (None), those of a slice, or only the first of these."""
     among = posterior.slice_rows(at)
     if restrict_vocab is None:
         return among
@@ -216,11 +239,6 @@ def _cosines_with_sum(posterior: "Posterior", rows: Int64, weights: Float64, fou
         target = _unit(np.einsum("m,cdmk->cdk", weights, unit[:, :, : len(rows)]))
         result[:, draws] = np.einsum("cdmk,cdk->cdm", unit[:, :, len(rows) :], target)
     return np.clip(result, -1.0, 1.0)
-
-
-def _vectors(posterior: "Posterior", rows: Int64) -> Iterator[tuple[slice, Float64]]:
-    for block in draw_slices(posterior.draws, len(rows)):
-        yield block, posterior.draws.read("rho", rows=rows, draws=block).astype(np.float64)
 
 
 def _unit(x: Float64) -> Float64:

@@ -1,4 +1,4 @@
-"""Questions over groups and time: the slices of a run, and a quantity in each of them."""
+"""The slices of a run over groups or time, and a quantity in each of them."""
 
 import contextlib
 import math
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL, Estimate
 from bayesvec.posterior.terms import evaluate
-from bayesvec.priors.slices import SHARED
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
@@ -48,7 +47,7 @@ class Trajectory:
     def difference(self, first: str | None = None, last: str | None = None) -> Estimate:
         """Return the value at ``last`` minus that at ``first``: of the last and the first slice by default."""
         if len(self.slices) < 2:
-            raise OptionError(f"{self.label} is known at {self.slices[0]} only: there is no change to tell")
+            raise OptionError(f"{self.label} is known at {self.slices[0]} only: there is no change to report")
         by_slice = dict(zip(self.slices, self.estimates, strict=True))
         for name in (first, last):
             if name is not None and name not in by_slice:
@@ -72,6 +71,8 @@ class Trajectory:
 
 def shared_name(draws: "Draws") -> str:
     """Return the name of the slice of the vectors that groups lie around, whether the run has one or not."""
+    from bayesvec.priors.slices import SHARED  # takes time to import
+
     return str(_recipe(draws).get("shared", SHARED))
 
 
@@ -85,13 +86,16 @@ def _recipe(draws: "Draws") -> dict[str, Any]:
     return draws.manifest["settings"].get("prior_recipe") or {}
 
 
-def in_order(names: Iterable[str], known: Sequence[str] = (), *, last: str = SHARED) -> tuple[str, ...]:
-    """Return slices, each once: those of ``known`` as they stand there, others by number or name, then ``last``.
+def slices_of(draws: "Draws") -> tuple[str, ...]:
+    """Return the slices of a run, each once: in the order of time, else by number or name; a shared one last.
 
-    Rows are often sorted by frequency, so that the order in which slices appear there says nothing of time.
+    Rows are often sorted by frequency, so the order in which slices appear there is not that of time.
     """
+    if not draws.groups:
+        return ()
+    known, last = slices_in_time(draws), shared_name(draws)
     place = {name: number for number, name in enumerate(known)}
-    distinct = set(names)
+    distinct = set(draws.groups)
     numbers = are_numbers(distinct - {last})
 
     def key(name: str) -> tuple[bool, int, float, str]:
@@ -110,7 +114,13 @@ def are_numbers(names: Iterable[str]) -> bool:
 
 
 def trajectory(posterior: "Posterior", term: str) -> Trajectory:
-    """Return a quantity in every slice; see `Posterior.trajectory`."""
+    """Return a quantity in every slice of a run over groups or time.
+
+    Parameters
+    ----------
+    term : str
+        The quantity, as labels are written: ``cosine(tax, freedom)``, ``projection(nurse; he:she)``.
+    """
     slices = _slices(posterior)
     known, values = [], []
     for name in slices:
@@ -124,7 +134,7 @@ def trajectory(posterior: "Posterior", term: str) -> Trajectory:
 
 
 def slice_ends(posterior: "Posterior", first: str | None, last: str | None) -> tuple[str, str]:
-    """Return the two slices between which a change is told: by default the first and the last of the run."""
+    """Return the two slices between which a change is reported: by default the first and the last of the run."""
     slices = _slices(posterior)
     for name in (first, last):
         if name is not None and name not in posterior.slices:

@@ -1,17 +1,17 @@
 """Quantities as users write them: `cosine(tax, freedom)`, `norm(tax)`, `projection(nurse; he:she)`, `... @ 2010`.
 
-What is read here is what the labels of estimates say, so that an answer can be pasted into the next question.
+They are written as estimates are labelled, so that an answer can be pasted into the next question.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import Estimate
+from bayesvec.posterior.table import terms
 
 if TYPE_CHECKING:
+    from bayesvec.estimates.estimate import Estimate
     from bayesvec.posterior.posterior import Posterior
 
 _TERM = re.compile(r"\s*(?P<kind>\w+)\s*\((?P<inside>.*)\)\s*(?:@\s*(?P<at>[^()]+?))?\s*", re.DOTALL)
@@ -21,74 +21,42 @@ _POLES = re.compile(rf"\s*({_WORD})\s*:\s*({_WORD})\s*(?:,|$)")
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _PART = re.compile(rf"(?:{_QUOTED}|[^;\"])*")  # up to a semicolon that is not in a word
 
-KINDS = {
-    "cosine": "cosine(word, word)",
-    "distance": "distance(word, word)",
-    "norm": "norm(word)",
-    "rank": "rank(word, word)",
-    "cooccurrence": "cooccurrence(word, context)",
-    "projection": "projection(word; one:other, one:other)",
-    "weat": "weat(x, x; y, y; a, a; b, b)",
-}
-_SIZES = {
-    "norm": (1,),
-    "projection": (1, None),
-    "weat": (None,) * 4,
-}  # words in each part; others have one of two
 
-
-def evaluate(posterior: "Posterior", term: str, *, at: str | None = None) -> Estimate:
+def evaluate(posterior: "Posterior", term: str, *, at: str | None = None) -> "Estimate":
     """Return the estimate that a term asks for.
 
     Parameters
     ----------
     posterior : Posterior
-        Whom to ask.
+        The posterior.
     term : str
-        One of the kinds in `KINDS`, with words between commas; a word with a comma or a bracket stands between
-        double quotes. ``@ slice`` at the end asks for the words of one slice.
+        A quantity of the table of questions, with words separated by commas; a word with a comma or a bracket stands
+        between double quotes. ``@ slice`` at the end asks for the words of one slice.
     at : str, optional
         The slice, for a term that names none.
     """
-    found = _TERM.fullmatch(term)
-    if not found or found["kind"] not in KINDS:
-        raise OptionError(f"{term!r} is not a quantity; write one of: {'; '.join(KINDS.values())}")
+    found, known = _TERM.fullmatch(term), terms()
+    if not found or found["kind"] not in known:
+        forms = "; ".join(each.form for each in known.values())
+        raise OptionError(f"{term!r} is not a quantity; write one of: {forms}")
     if at is not None and found["at"]:
         raise OptionError(
             f"{term!r} names a slice, and {at!r} is asked for; write it without '@ {found['at']}'"
         )
-    kind, at = found["kind"], found["at"] or at
-    parts = split_parts(found["inside"])
-    sizes = _SIZES.get(kind, (2,))
-    if len(parts) != len(sizes):
-        raise OptionError(f"{term!r} does not fit: write {KINDS[kind]}")
-    words = split_words(parts[0])
-    if sizes[0] not in (None, len(words)):
-        raise OptionError(f"{term!r} does not fit: write {KINDS[kind]}")
-    if kind == "projection":
-        return posterior.projection(words, read_axis(parts[1]), at=at)[0]
-    if kind == "weat":
-        x, y, a, b = map(split_words, parts)
-        sets = "; ".join(", ".join(map(quoted, each)) for each in (x, y, a, b))
-        return replace(posterior.association(x, y, a, b, at=at), label=label_at(f"weat({sets})", at))
-    if kind == "norm":
-        return posterior.norms(words, at=at)[0]
-    if kind == "cooccurrence":
-        return posterior.cooccurrence(words[0], words[1], at=at)
-    if kind == "rank":
-        return posterior.ranks(words[0], words[1:], at=at)[0]
-    ask = posterior.similarity if kind == "cosine" else posterior.distance
-    return ask(words[0], words[1], at=at)
+    kind, parts = known[found["kind"]], split_parts(found["inside"])
+    if len(parts) != len(kind.sizes) or kind.sizes[0] not in (None, len(split_words(parts[0]))):
+        raise OptionError(f"{term!r} does not fit: write {kind.form}")
+    return kind.evaluate(posterior, parts, found["at"] or at)
 
 
 def split_parts(text: str) -> list[str]:
-    """Cut ``a, "b;c"; d`` at the semicolons that stand between words."""
+    """Split ``a, "b;c"; d`` at the semicolons between words."""
     parts, place = [], 0
     while True:
         part = _PART.match(text, place)
         assert part is not None  # it may be empty
         if part.end() < len(text) and text[part.end()] != ";":
-            raise OptionError(f'{text!r} has a double quote without its other; quote a word as "a, b"')
+            raise OptionError(f'{text!r} has an unmatched double quote; quote a word as "a, b"')
         parts.append(part[0])
         if part.end() == len(text):
             return parts
@@ -96,18 +64,16 @@ def split_parts(text: str) -> list[str]:
 
 
 def split_words(text: str) -> list[str]:
-    """Cut ``a, "b, c", d`` into its words."""
+    """Split ``a, "b, c", d`` into its words."""
     words, place = [], 0
     while place < len(text):
         piece = _PIECE.match(text, place)
         if not piece:
-            raise OptionError(
-                f"{text!r} cannot be cut into words; write them with one comma between each two"
-            )
+            raise OptionError(f"{text!r} cannot be split into words; separate them by single commas")
         words.append(_unquoted(piece[1]))
         place = piece.end()
     if not words or text.rstrip().endswith(","):
-        raise OptionError(f"{text!r} has an empty word; write the words with one comma between each two")
+        raise OptionError(f"{text!r} has an empty word; separate the words by single commas")
     return words
 
 

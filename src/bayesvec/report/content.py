@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 from bayesvec.diagnostics.check import Check
 from bayesvec.estimates.estimate import Estimate, Table
-from bayesvec.posterior.drift import Drift
+from bayesvec.posterior.questions.drift import Drift
+from bayesvec.posterior.questions.uncertain import Uncertainty
 from bayesvec.posterior.slices import Trajectory
-from bayesvec.posterior.uncertainty import Uncertainty
 from bayesvec.priors.table import sentence as state_prior
 from bayesvec.report import explanations
 from bayesvec.report.commands import Step
 from bayesvec.storage.outcome import POINT
 
 if TYPE_CHECKING:
-    from bayesvec.posterior.neighbors import Neighbor
     from bayesvec.posterior.posterior import Posterior
+    from bayesvec.posterior.questions.neighbors import Neighbor
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,35 +1,49 @@
-"""Where words lie on an axis built from word pairs, such as gender or class (Kozlowski et al. 2019)."""
+"""Place words on an axis built from pairs of words, each with its interval."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayesvec._types import Float64, Int64
 from bayesvec.errors import NumericalError, OptionError
-from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.estimate import Estimate, Quantity
 from bayesvec.estimates.per_draw import unit_vectors
-from bayesvec.posterior.terms import label_at, quoted
+from bayesvec.posterior.table import Argument, Option, Question, Term
+from bayesvec.posterior.terms import label_at, quoted, read_axis, split_words
+from bayesvec.posterior.words import read_pairs
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
     from bayesvec.storage.reader import Draws
 
+PROJECTION = Quantity("projection", "position on the axis (cosine)", (-1.0, 1.0))
+
 
 def projection(
-    posterior: "Posterior", words: Iterable[str], axis: Iterable[tuple[str, str]], *, at: str | None
+    posterior: "Posterior", words: Iterable[str], axis: Iterable[tuple[str, str]], *, at: str | None = None
 ) -> list[Estimate]:
-    """Return where each word lies on an axis; see `Posterior.projection`."""
+    """Return the position of each word on an axis built from pairs of words.
+
+    Parameters
+    ----------
+    words : iterable of str
+        The words to place.
+    axis : iterable of (str, str)
+        The pairs; positive is towards their first words. The axis of a draw is the mean difference of
+        the unit vectors of the pairs, and the position of a word is its cosine with that.
+    at : str, optional
+        The slice whose words are meant.
+    """
     pairs = checked_axis(axis)
-    wanted = list(words)
-    rows = posterior.rows(words if isinstance(words, str) else wanted, at=at)
+    wanted = words if isinstance(words, str) else list(words)
+    rows = posterior.rows(wanted, at=at)
     poles = posterior.rows([word for pair in pairs for word in pair], at=at).reshape(-1, 2)
     values = projections(posterior.draws, rows, poles)
-    told = ", ".join(f"{quoted(one)}:{quoted(other)}" for one, other in pairs)
-    return [
-        Estimate(values[:, :, i], label_at(f"projection({quoted(word)}; {told})", at), posterior.path)
-        for i, word in enumerate(wanted)
-    ]
+    ends = ", ".join(f"{quoted(one)}:{quoted(other)}" for one, other in pairs)
+    labels = [label_at(f"projection({quoted(word)}; {ends})", at) for word in wanted]
+    return posterior.labelled(PROJECTION, labels, values)
 
 
 def projections(draws: "Draws", words: Int64, poles: Int64) -> Float64:
@@ -54,7 +68,7 @@ def projections(draws: "Draws", words: Int64, poles: Int64) -> Float64:
         axis = (unit[:, :, first] - unit[:, :, second]).mean(axis=2)  # (chain, draw, K)
         length = np.linalg.norm(axis, axis=-1, keepdims=True)
         if not length.all():
-            raise NumericalError("the pairs of the axis cancel each other, so that it has no direction")
+            raise NumericalError("the pairs of the axis cancel each other, so it has no direction")
         result[:, block] = np.einsum("cdmk,cdk->cdm", unit[:, :, placed], axis / length)
     return result
 
@@ -72,3 +86,32 @@ def checked_axis(axis: object) -> list[tuple[str, str]]:
         if pair[0] == pair[1]:
             raise OptionError(f"a pair of an axis needs two different words; got {pair[0]!r} twice")
     return [(first, second) for first, second in pairs]
+
+
+def _ask(
+    posterior: "Posterior",
+    words: list[str],
+    *,
+    axis: str = "",
+    axis_file: Path | None = None,
+    at: str | None = None,
+) -> list[Estimate]:
+    if bool(axis) == (axis_file is not None):
+        raise OptionError("give the pairs of the axis either by --axis or by --axis-file")
+    pairs = read_axis(axis) if axis_file is None else read_pairs(axis_file)
+    return projection(posterior, words, pairs, at=at)
+
+
+def _term(posterior: "Posterior", parts: list[str], at: str | None) -> Estimate:
+    return projection(posterior, split_words(parts[0]), read_axis(parts[1]), at=at)[0]
+
+
+QUESTION = Question(
+    _ask,
+    parameters={
+        "words": Argument("WORD...", "Words to place on the axis."),
+        "axis": Option("Pairs of words, such as he:she,man:woman; positive is towards the first."),
+        "axis_file": Option("Read the pairs from a file, two words per line.", ("--axis-file",)),
+    },
+    terms={"projection": Term("projection(word; one:other, one:other)", (1, None), _term)},
+)

@@ -1,4 +1,4 @@
-"""Which words are uncertain: the posterior spread of a word's vector against how often it was seen."""
+"""List the words whose vectors are the least certain, beside how often they were seen."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bayesvec._types import Float64, Int64
-from bayesvec.counts.store import open_counts
+from bayesvec._validate import one_of
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Table
+from bayesvec.posterior.table import Argument, Option, Question
+from bayesvec.posterior.words import check_number
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
     from bayesvec.storage.reader import Draws
 
 
-_NEAR = 50  # words of about the same count, of which the usual spread is the median
+_NEAR = 50  # words of about the same count, whose median spread is the usual one
 
 
 class Uncertainty(NamedTuple):
@@ -27,22 +29,41 @@ class Uncertainty(NamedTuple):
     usual: float  # median spread of words seen about as often
 
 
-def uncertain_words(
-    posterior: "Posterior", words: Iterable[str] | None, n: int, *, by: str, at: str | None = None
+def uncertainty(
+    posterior: "Posterior",
+    words: Iterable[str] | None = None,
+    n: int = 20,
+    *,
+    by: str = "excess",
+    at: str | None = None,
 ) -> Table[Uncertainty]:
-    """Return the most uncertain words, or those asked for; see `Posterior.uncertainty`."""
-    if by not in ("excess", "spread"):
-        raise OptionError(f"by is {by!r}; it must be excess or spread")
+    """Return the most uncertain words: the spread of their vectors, beside what is usual for their count.
+
+    Parameters
+    ----------
+    words : iterable of str, optional
+        The words to report; without them the ``n`` most uncertain of all.
+    n : int, optional
+        How many, if no words are given.
+    by : {"excess", "spread"}, optional
+        Order by the excess over the spread of words seen about as often, or by the spread itself.
+    at : str, optional
+        The slice whose words are meant.
+
+    Returns
+    -------
+    Table of Uncertainty
+        ``spread`` is the noise as a fraction of the vector's length: 0 if it is known exactly, 1 if
+        nothing is known about its direction.
+    """
+    one_of("by", by, ("excess", "spread"))
     spread, counts = spreads(posterior.draws), word_counts(posterior.draws)
     usual = usual_spreads(counts, spread)
     if words is None:
         inside = posterior.slice_rows(at)
         every = np.arange(len(spread)) if inside is None else inside
-        if not 1 <= n <= len(every):
-            where = "the run" if at is None else f"the slice {at!r}"
-            raise OptionError(
-                f"n is {n}; {where} has {len(every)} words, so it must be from 1 to {len(every)}"
-            )
+        where = "the run" if at is None else f"the slice {at!r}"
+        check_number(n, len(every), f"{where} has {len(every)} words")
         large = (spread - usual if by == "excess" else spread)[every]
         order = every[np.argsort(-large, kind="stable")[:n]]
     else:
@@ -56,20 +77,20 @@ def uncertain_words(
 
 
 def spreads(draws: "Draws") -> Float64:
-    r"""Return the share of each word vector's length that is noise, (word,).
+    r"""Return the noise in each word vector as a fraction of its length, (word,).
 
     It is :math:`\sqrt{v / (v + |m|^2)}` with m the posterior mean of the vector and v the sum of the variances of its
     coordinates: 0 for a vector that is known exactly, 1 for one about whose direction nothing is known.
     """
     if draws.manifest["settings"]["identify"] == "none":
         raise OptionError(
-            f"{draws.path} was made with identify='none': its draws are turned at random, so that every vector "
+            f"{draws.path} was made with identify='none': its draws are not aligned, so that every vector "
             "looks uncertain; fit with identify='procrustes'"
         )
     if draws.num_chains * draws.num_draws == 1:
         raise OptionError(
-            f"{draws.path} holds one point, which does not say how uncertain it is; fit with a method that draws "
-            "from the posterior, such as gibbs"
+            f"{draws.path} holds one point, which carries no uncertainty; fit with a method that draws from the "
+            "posterior, such as gibbs"
         )
     variance = draws.variance("rho").sum(axis=1)
     length = np.square(draws.mean("rho")).sum(axis=1)
@@ -79,6 +100,8 @@ def spreads(draws: "Draws") -> Float64:
 
 def word_counts(draws: "Draws") -> Int64:
     """Return the number of positive samples of each word in the run's counts, (word,)."""
+    from bayesvec.counts.store import open_counts  # takes time to import
+
     side = open_counts(draws.path / "counts").by_word
     total = np.concatenate([[0], np.cumsum(side.n_pos, dtype=np.int64)])
     return np.asarray(np.diff(total[side.indptr]))
@@ -95,3 +118,26 @@ def usual_spreads(counts: Int64, spread: Float64) -> Float64:
     result = np.empty(len(counts))
     result[order] = medians[centre]
     return result
+
+
+def _ask(
+    posterior: "Posterior",
+    words: list[str] | None = None,
+    *,
+    n: int = 20,
+    by: str = "excess",
+    at: str | None = None,
+) -> Table[Uncertainty]:
+    return uncertainty(posterior, words or None, n, by=by, at=at)
+
+
+QUESTION = Question(
+    _ask,
+    parameters={
+        "words": Argument("[WORD...]", "Words; without any, the most uncertain."),
+        "n": Option("How many words, if none are given.", ("-n",)),
+        "by": Option("Order by excess (over what is usual for the count) or by spread."),
+    },
+    to_json=lambda table, asked: {"words": table.to_dict()},
+    intervals=False,
+)

@@ -1,0 +1,93 @@
+"""List the nearest words, each with its interval and its probability of being among the nearest."""
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from bayesvec._types import Float64, Int64
+from bayesvec.estimates.estimate import LEVEL, Estimate, Table, tails
+from bayesvec.estimates.per_draw import cosines, nearest
+from bayesvec.posterior.questions.similarity import COSINE
+from bayesvec.posterior.table import Option, Question
+from bayesvec.posterior.terms import label_at
+from bayesvec.posterior.words import check_number
+
+if TYPE_CHECKING:
+    from bayesvec.posterior.posterior import Posterior
+
+
+class Neighbor(NamedTuple):
+    """A neighbour of a word."""
+
+    word: str
+    mean: float  # of the cosine
+    low: float
+    high: float
+    probability: float  # of being among the n nearest
+    rhat: float
+    ess: float
+
+
+def neighbors(
+    posterior: "Posterior", word: str, n: int = 10, *, at: str | None = None, level: float = LEVEL
+) -> Table[Neighbor]:
+    """Return the nearest words by posterior mean cosine, with their uncertainty.
+
+    Parameters
+    ----------
+    word : str
+        A word.
+    n : int, optional
+        How many neighbours.
+    at : str, optional
+        The slice whose words are meant; neighbours are then words of that slice.
+    level : float, optional
+        Probability of the interval of each cosine.
+
+    Returns
+    -------
+    Table of Neighbor
+        The nearest first. ``probability`` is the fraction of draws in which the word is among the ``n``
+        nearest, that is, fewer than ``n`` words are strictly nearer.
+    """
+    row = posterior.rows([word], at=at)
+    tails(level)
+    among = posterior.slice_rows(at)
+    most = (len(posterior.words) if among is None else len(among)) - 1
+    check_number(n, most, f"{word!r} has {most} other words")
+    near = nearest(posterior.draws, row, np.ones(1), n, among=among)
+    rows = np.argsort(-near.mean, kind="stable")[:n]
+    values = cosines(posterior.draws, np.repeat(row, n), rows)
+    title = f"The {n} nearest neighbours of {label_at(word, at)}"
+    return neighbor_table(posterior, rows, values, near.in_top[rows], at=at, level=level, title=title)
+
+
+def neighbor_table(
+    posterior: "Posterior",
+    rows: Int64,
+    values: Float64,
+    in_top: Float64,
+    *,
+    at: str | None,
+    level: float,
+    title: str,
+) -> Table[Neighbor]:
+    """Return words with the draws of their cosines, (chain, draw, M), and P(in the top), as a table."""
+    table = []
+    for i, row in enumerate(rows.tolist()):
+        cosine = Estimate(values[:, :, i])
+        probability = math.nan if posterior.is_point else float(in_top[i])
+        figures = cosine.mean, *cosine.interval(level), probability, cosine.rhat, cosine.ess
+        table.append(Neighbor(posterior.bare_name(row, at), *figures))
+    columns = f"cosine, {100 * level:g}% interval, P(in the top {len(rows)})"
+    if posterior.is_point:
+        columns = "cosine of one point, which has no interval"
+    return Table(table, title=f"{title}: {columns}", quantity=COSINE)
+
+
+QUESTION = Question(
+    neighbors,
+    parameters={"n": Option("How many neighbours.", ("-n",))},
+    to_json=lambda table, asked: {**asked, "neighbors": table.to_dict()},
+)
