@@ -14,6 +14,7 @@ from bayesvec.errors import InputError, OptionError
 from bayesvec.priors import Learned, Prior, RowPrior
 from bayesvec.priors.arrays import from_arrays, to_arrays
 from bayesvec.priors.coupling import colours
+from bayesvec.priors.files import fingerprint
 from bayesvec.priors.slices import laplacian
 from bayesvec.vectors.read import Vectors
 from joint import covariance, sparse_counts
@@ -400,7 +401,8 @@ def test_words_pinned_to_axes(tmp_path):
     (tmp_path / "axes.tsv").write_text("2\ta\t+\n2\tc\t-\n2\tx\t-\n")
     kept = priors.informative(counts, 4, tmp_path / "axes.tsv", strength=50.0, size=2.0, precision=3.0)
     assert_array_equal(kept.rho.mean, expected)
-    assert dict(kept.recipe) == dict(prior.recipe)
+    file = {"path": str(tmp_path / "axes.tsv"), "sha256": fingerprint(tmp_path / "axes.tsv")}
+    assert dict(kept.recipe) == dict(prior.recipe) | {"files": {"axis_words": file}}
     for axes, message in (
         ({4: (["a"], [])}, "axis is 4"),
         ({0: (["a"], ["a"])}, "'a' is at both ends of axis 0"),

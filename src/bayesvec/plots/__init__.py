@@ -1,7 +1,7 @@
-"""Pictures of a posterior. Each function draws into axes (new ones if none are given) and returns them.
+"""Plots of a posterior. Each function draws into axes (new ones if none are given) and returns them.
 
-Colours are those of Okabe & Ito (2008), which colour-blind readers can tell apart; lines also differ in
-dashes and points in markers, so that a grey print can be read.
+Colours are those of Okabe & Ito (2008), which colour-blind readers can distinguish; lines also differ in
+dashes and points in markers, so that a greyscale print is readable.
 """
 
 from bayesvec.plots.calibration import plot_ranks_sbc, rank_shares

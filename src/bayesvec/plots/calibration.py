@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def plot_ranks_sbc(calibration: "Calibration", *, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
-    """Draw the ranks of the truth among the draws, over all worlds: flat if the method is calibrated.
+    """Draw the ranks of the truth among the draws, over all simulations: flat if the method is calibrated.
 
-    A valley means intervals too narrow, a hill too wide, a slope that draws are shifted. The bars are twice
-    the standard error over worlds (quantities of one world depend on each other).
+    A valley means that intervals are too narrow, a hill too wide, a slope that draws are biased. The bars are
+    twice the standard error over simulations (quantities of one simulation depend on each other).
 
     Parameters
     ----------
@@ -59,16 +59,16 @@ def plot_ranks_sbc(calibration: "Calibration", *, axes: "Sequence[Axes] | None" 
 
 
 def rank_shares(values: Int64, num_draws: int, bins: int = 20) -> tuple[Any, Any, Any]:
-    """Return how often ranks fall in each bin over what is expected, its standard error, and the edges.
+    """Return the frequency of ranks in each bin relative to the expected one, its standard error, and the edges.
 
     Parameters
     ----------
     values : ndarray of int64, (world, M)
         Ranks from 0 to ``num_draws``.
     num_draws : int
-        Draws among which they were ranked.
+        Number of draws among which they were ranked.
     bins : int, optional
-        Bins at the most.
+        The largest number of bins.
     """
     bins = max(2, min(bins, num_draws + 1, values.size // 25))
     bin_of = np.arange(num_draws + 1) * bins // (num_draws + 1)

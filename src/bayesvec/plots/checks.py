@@ -1,4 +1,4 @@
-"""Is a run long enough? R-hat and ESS over many quantities, and ESS as draws are added."""
+"""Convergence of a run: R-hat and ESS of many quantities, and ESS as draws are added."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,17 +10,7 @@ from bayesvec.diagnostics.check import ESS_WANTED, RHAT_ALLOWED, quantities
 from bayesvec.errors import OptionError
 from bayesvec.estimates import convergence
 from bayesvec.estimates.estimate import Estimate
-from bayesvec.plots.style import (
-    COLOURS,
-    DASHES,
-    MARKERS,
-    legend_above,
-    new_axes,
-    new_panels,
-    pick,
-    safe,
-    tidy,
-)
+from bayesvec.plots.style import DASHES, legend_above, look, new_axes, new_panels, safe, tidy
 from bayesvec.plots.table import QUANTITIES, Plot
 from bayesvec.storage.outcome import APPROXIMATION, POINT, read_outcome
 
@@ -29,23 +19,26 @@ if TYPE_CHECKING:
 
     from bayesvec.posterior.posterior import Posterior
 
+_LIMIT: dict[str, Any] = {"color": "0.4", "linewidth": 1.0, "linestyle": DASHES[2]}
+_NOTE: dict[str, Any] = {"textcoords": "offset points", "color": "0.3", "fontsize": "small"}
+
 
 def plot_check(
     posterior: "Posterior", *, pairs: int = 100, seed: int = 0, axes: "Sequence[Axes] | None" = None
 ) -> "list[Axes]":
-    """Draw how R-hat and ESS are spread over the quantities that `Posterior.check` looks at.
+    """Draw the distributions of R-hat and ESS over the quantities that `Posterior.check` examines.
 
-    Each line is a cumulative distribution: its height at ``x`` is the share of quantities with ``x`` or less.
-    The vertical lines are what a run that is long enough keeps to: R-hat all to the left, ESS all to the right.
+    Each line is a cumulative distribution. The vertical lines are the limits for a run that is long enough: R-hat
+    all to the left, ESS all to the right.
 
     Parameters
     ----------
     posterior : Posterior
-        The run; of chains, as an approximation or a point has neither R-hat nor ESS.
+        A run of chains; an approximation or a point has neither R-hat nor ESS.
     pairs : int, optional
-        How many cosines and how many co-occurrence probabilities.
+        Number of cosines and of co-occurrence probabilities.
     seed : int, optional
-        Seed of their choice.
+        Seed of the choice of pairs.
     axes : two Axes, optional
         Where to draw.
     """
@@ -56,18 +49,17 @@ def plot_check(
         rhats = convergence.rhat(each.values)
         if np.isnan(rhats).all():
             continue
-        colour, dashes = pick(COLOURS, number), pick(DASHES, number)
-        _cumulative(left, rhats, each.kind, color=colour, linestyle=dashes)
+        style = look(number, "color", "linestyle")
+        _cumulative(left, rhats, each.kind, **style)
         sizes = {"bulk": convergence.ess_bulk(each.values), "tail": convergence.ess_tail(each.values)}
         for (part, values), width in zip(sizes.items(), (1.8, 0.9), strict=True):
-            label = f"{each.kind}, {part}"
-            _cumulative(right, values, label, color=colour, linestyle=dashes, linewidth=width)
+            _cumulative(right, values, f"{each.kind}, {part}", linewidth=width, **style)
         number += 1
     _limit(left, RHAT_ALLOWED, f"at most {RHAT_ALLOWED:g}", beside=1)
     _limit(right, ESS_WANTED, f"at least {ESS_WANTED}", beside=-1)
     for ax, label in ((left, "R-hat"), (right, "effective sample size (thin: of the tails)")):
         ax.set_xlabel(label)
-        ax.set_ylabel("share of quantities up to it")
+        ax.set_ylabel("cumulative share of quantities")
         ax.set_ylim(-0.02, 1.02)
         tidy(ax)
     right.set_xlim(left=0.0)
@@ -78,17 +70,17 @@ def plot_check(
 def plot_ess(estimates: Sequence[Estimate], *, ax: "Axes | None" = None, points: int = 20) -> "Axes":
     """Draw how the effective sample sizes of estimates grow with the draws, bulk and tails.
 
-    They grow in proportion if the chains have converged; a line that bends down says that more draws bring
+    They grow in proportion if the chains have converged; a line that bends down means that more draws add
     less than they should (Vehtari et al. 2021).
 
     Parameters
     ----------
     estimates : sequence of Estimate
-        What to look at.
+        Any quantities.
     ax : Axes, optional
         Where to draw.
     points : int, optional
-        How many numbers of draws, from few to all.
+        Number of points on a line.
     """
     if not estimates:
         raise OptionError("there are no estimates to draw; give at least one")
@@ -101,20 +93,12 @@ def plot_ess(estimates: Sequence[Estimate], *, ax: "Axes | None" = None, points:
     ax = new_axes(ax)
     for number, estimate in enumerate(estimates):
         numbers, bulk, tail = ess_growth(estimate.draws, points)
-        style = {"color": pick(COLOURS, number), "marker": pick(MARKERS, number), "markersize": 4}
+        style = {**look(number, "color", "marker"), "markersize": 4}
         ax.plot(numbers, bulk, label=safe(estimate.label), linestyle=DASHES[0], **style)
         ax.plot(numbers, tail, linestyle=DASHES[1], linewidth=1.0, fillstyle="none", **style)
-    ax.axhline(ESS_WANTED, color="0.4", linewidth=1.0, linestyle=DASHES[2])
-    ax.annotate(
-        f"{ESS_WANTED} wanted",
-        (1.0, ESS_WANTED),
-        xycoords=ax.get_yaxis_transform(),
-        xytext=(0, 3),
-        textcoords="offset points",
-        ha="right",
-        color="0.3",
-        fontsize="small",
-    )
+    ax.axhline(ESS_WANTED, **_LIMIT)
+    place: Any = {"xycoords": ax.get_yaxis_transform(), "xytext": (0, 3), "ha": "right"}
+    ax.annotate(f"{ESS_WANTED} needed", (1.0, ESS_WANTED), **_NOTE, **place)
     ax.set_xlim(left=0.0)
     ax.set_ylim(bottom=0.0)
     ax.set_xlabel("draws of each chain")
@@ -125,14 +109,14 @@ def plot_ess(estimates: Sequence[Estimate], *, ax: "Axes | None" = None, points:
 
 
 def ess_growth(draws: Float64, points: int = 20) -> tuple[Int64, Float64, Float64]:
-    """Return numbers of draws, and the bulk and tail ESS of so many first draws of each chain.
+    """Return numbers of draws, and the bulk and tail ESS of that many first draws of each chain.
 
     Parameters
     ----------
     draws : ndarray, (chain, draw)
         Draws of one quantity.
     points : int, optional
-        How many numbers of draws at the most; the last is all of them.
+        The largest number of numbers; the last is all draws.
     """
     most = draws.shape[1]
     numbers = np.unique(np.linspace(most / points, most, points).round().astype(np.int64))
@@ -150,8 +134,8 @@ def _check_chains(posterior: "Posterior") -> None:
         raise OptionError(f"{draws.path} is one point ({method}), which has no R-hat and no ESS")
     if kind == APPROXIMATION:
         raise OptionError(
-            f"{draws.path} holds independent draws of an approximation ({method}), of which R-hat and ESS say "
-            "nothing; use bayesvec compare or calibrate"
+            f"{draws.path} holds independent draws of an approximation ({method}), for which R-hat and ESS "
+            "mean nothing; use bayesvec compare or calibrate"
         )
     if draws.num_draws < convergence.FEWEST_DRAWS:
         raise OptionError(
@@ -160,7 +144,7 @@ def _check_chains(posterior: "Posterior") -> None:
 
 
 def _cumulative(ax: "Axes", values: Float64, label: str, **style: Any) -> None:
-    """Draw the empirical distribution function of the values that are known; one value is a vertical line."""
+    """Draw the empirical distribution function of the values that are not NaN."""
     known = np.sort(values[~np.isnan(values)])
     if not len(known):
         return
@@ -170,21 +154,12 @@ def _cumulative(ax: "Axes", values: Float64, label: str, **style: Any) -> None:
 
 
 def _limit(ax: "Axes", value: float, text: str, *, beside: int) -> None:
-    """Draw a vertical line, named on the side (-1: left, 1: right) where a run that is long enough has nothing."""
-    ax.axvline(value, color="0.4", linewidth=1.0, linestyle=DASHES[2])
-    ax.annotate(
-        text,
-        (value, 0.5),
-        xycoords=ax.get_xaxis_transform(),
-        xytext=(3 * beside, 0),
-        textcoords="offset points",
-        rotation=90,
-        ha="left" if beside > 0 else "right",
-        va="center",
-        color="0.3",
-        fontsize="small",
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
-    )
+    """Draw a vertical line with a text on the side (-1: left, 1: right) where a long enough run has no values."""
+    ax.axvline(value, **_LIMIT)
+    place: Any = {"xycoords": ax.get_xaxis_transform(), "xytext": (3 * beside, 0), "rotation": 90}
+    place |= {"ha": "left" if beside > 0 else "right", "va": "center"}
+    white = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
+    ax.annotate(text, (value, 0.5), bbox=white, **_NOTE, **place)
 
 
 PLOTS = (

@@ -1,4 +1,4 @@
-"""Posterior densities of estimates, over each other."""
+"""Posterior densities of estimates, overlaid."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ from bayesvec._types import Float64
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL, Estimate
 from bayesvec.plots.quantities import scale_of
-from bayesvec.plots.style import COLOURS, DASHES, MARKERS, by_run, legend_above, new_axes, pick, safe, tidy
+from bayesvec.plots.style import by_run, legend_above, look, new_axes, safe, tidy
 from bayesvec.plots.table import QUANTITIES, Plot, Request
 
 if TYPE_CHECKING:
@@ -28,18 +28,18 @@ def plot_similarity(
     at: str | None = None,
     level: float = LEVEL,
 ) -> "Axes":
-    """Draw the posterior densities of a few cosines, of one run or of several over each other.
+    """Draw the posterior densities of a few cosines, of one run or of several overlaid.
 
     Parameters
     ----------
     posteriors : Posterior or mapping of str to Posterior
-        A run, or runs by the name that the legend gives them.
+        A run, or runs by their names in the legend.
     pairs : sequence of (str, str)
-        Pairs of words, one colour each; runs differ in dashes, and in colours if there is one pair.
+        Pairs of words, one colour each; runs differ in dashes, and in colours if there is only one pair.
     ax : Axes, optional
         Where to draw.
     at : str, optional
-        The slice whose words are meant, in runs over groups or time.
+        The slice of the words, in runs over groups or time.
     level : float, optional
         Probability of the interval that is shaded.
     """
@@ -48,13 +48,13 @@ def plot_similarity(
     ax = new_axes(ax)
     for number, (name, cosines) in enumerate(estimates.items()):
         for i, ((one, other), cosine) in enumerate(zip(pairs, cosines, strict=True)):
-            style: dict[str, Any] = {"color": pick(COLOURS, i), "linestyle": pick(DASHES, i)}
-            if len(runs) > 1:  # the dashes tell runs apart
-                style |= {"linestyle": pick(DASHES, number)}
+            style = look(i, "color", "linestyle")
+            if len(runs) > 1:  # dashes distinguish runs, colours and markers pairs
+                style |= look(number, "linestyle")
                 if len(pairs) == 1:
-                    style |= {"color": pick(COLOURS, number)}
-                else:  # markers tell pairs apart where colours cannot
-                    style |= {"marker": pick(MARKERS, i), "markevery": (20 * number, 80), "markersize": 5}
+                    style |= look(number, "color")
+                else:
+                    style |= {**look(i, "marker"), "markevery": (20 * number, 80), "markersize": 5}
             label = f"{one} – {other}" + (f" ({name})" if name else "")  # noqa: RUF001
             _density_line(ax, cosine, label, style, level, bounds=(-1.0, 1.0))
     _finish(ax, "cosine similarity", level)
@@ -89,7 +89,7 @@ def plot_estimates(
     scale = scale_of(estimates)
     ax = new_axes(ax)
     for i, estimate in enumerate(estimates):
-        style = {"color": pick(COLOURS, i), "linestyle": pick(DASHES, i)}
+        style = look(i, "color", "linestyle")
         _density_line(ax, estimate, estimate.label, style, level, bounds=bounds or scale.bounds)
     _finish(ax, xlabel or scale.axis, level)
     return ax
@@ -101,9 +101,9 @@ def density(draws: Float64, bounds: tuple[float, float] | None = None) -> tuple[
     Parameters
     ----------
     draws : ndarray
-        Values that are not all the same.
+        Values, not all equal.
     bounds : (float, float), optional
-        Where values must lie; what the kernel puts beyond is reflected.
+        Where values must lie; the kernel is reflected there.
     """
     values = np.sort(draws, axis=None)
     quartiles = np.quantile(values, [0.25, 0.75])

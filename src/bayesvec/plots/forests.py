@@ -9,18 +9,7 @@ from bayesvec._types import Float64
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL, Estimate, Table
 from bayesvec.plots.quantities import scale_of
-from bayesvec.plots.style import (
-    COLOURS,
-    LETTER,
-    MARKERS,
-    by_run,
-    fonts_for,
-    legend_above,
-    new_axes,
-    pick,
-    safe,
-    tidy,
-)
+from bayesvec.plots.style import LETTER, by_run, fonts_for, legend_above, look, new_axes, safe, tidy
 from bayesvec.plots.table import QUANTITIES, Plot, Request
 
 if TYPE_CHECKING:
@@ -51,7 +40,7 @@ def plot_forest(
     level : float, optional
         Probability of the intervals.
     xlabel, ylabel : str, optional
-        Labels of the axes; the horizontal one is told from the estimates' labels if not given.
+        Labels of the axes; the horizontal one is taken from the estimates' labels if not given.
     """
     runs = by_run(estimates)
     _check_same(runs)
@@ -80,7 +69,7 @@ def plot_projection(
     axis : sequence of (str, str)
         The pairs of words that the axis was built from; they name its poles, the first words the right one.
     words : sequence of str, optional
-        The words, one for each estimate, if they should not be taken from the estimates' labels.
+        The words, one for each estimate; taken from the estimates' labels if not given.
     ax : Axes, optional
         Where to draw.
     level : float, optional
@@ -128,7 +117,7 @@ def plot_neighbors(
     level : float, optional
         Probability of the table's intervals, for the label of the axis.
     word : str, optional
-        Whose neighbours they are, for the same.
+        The word whose neighbours they are, for the same label.
     """
     ax = forest_axes(ax, neighbors["word"], 1)
     mean, low, high = (np.array(neighbors[name], dtype=np.float64) for name in ("mean", "low", "high"))
@@ -154,19 +143,18 @@ def draw_forest(
     level: float | None = None,
     gap: float = 0.5,
 ) -> None:
-    """Draw each series with its own colour and marker, side by side within the line of a quantity."""
+    """Draw each series with its own colour and marker, one below the other within the line of a quantity."""
     places = np.arange(len(names), dtype=np.float64)
     for number, (run, (mean, low, high)) in enumerate(series.items()):
         shift = (number - (len(series) - 1) / 2) * 0.7 / len(series)
-        colour = pick(COLOURS, number)
+        style = look(number, "color", "marker")
         known = ~np.isnan(low)  # one point has no interval
-        ax.hlines(places[known] + shift, low[known], high[known], color=colour, linewidth=1.8)
-        marks = {"marker": pick(MARKERS, number), "linestyle": "none", "color": colour, "markersize": 5}
-        ax.plot(mean, places + shift, label=safe(run), **marks)
+        ax.hlines(places[known] + shift, low[known], high[known], color=style["color"], linewidth=1.8)
+        ax.plot(mean, places + shift, label=safe(run), linestyle="none", markersize=5, **style)
     ax.set_yticks(places, [safe(name) for name in names], fontfamily=fonts_for(names))
     ax.set_ylim(len(names) - 0.5, -0.5)
-    told = any(not np.isnan(low).all() for _, low, _ in series.values())
-    ax.set_xlabel(f"{xlabel}, {100 * level:g}% interval" if told and level is not None else xlabel)
+    with_intervals = level is not None and any(not np.isnan(low).all() for _, low, _ in series.values())
+    ax.set_xlabel(f"{xlabel}, {100 * level:g}% interval" if with_intervals else xlabel)  # type: ignore[operator]
     ax.set_ylabel(ylabel)
     ax.grid(axis="x", alpha=0.3)
     ax.tick_params(axis="y", length=0)
@@ -195,7 +183,7 @@ def _intervals(estimates: "Estimates", level: float) -> Intervals:
 
 
 def _check_same(runs: "Mapping[str, Estimates]") -> None:
-    """Refuse estimates that do not stand in one line."""
+    """Raise unless all runs have the same quantities."""
     wanted = None
     for name, estimates in runs.items():
         labels = [estimate.label for estimate in estimates]
@@ -203,7 +191,7 @@ def _check_same(runs: "Mapping[str, Estimates]") -> None:
             raise OptionError("there are no estimates to draw; give at least one")
         if wanted is not None and labels != wanted:
             raise OptionError(
-                f"{name} has other quantities than the first run; all must have the same, in one order"
+                f"{name} has other quantities than the first run; all runs must have the same, in the same order"
             )
         wanted = labels
 

@@ -1,6 +1,5 @@
 """Words beside their points, moved apart where they would cover each other."""
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,21 +12,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-_DISTANCES = (6.0, 14.0, 24.0, 36.0, 50.0)  # points, from the nearest that does
+_DISTANCES = (6.0, 14.0, 24.0, 36.0, 50.0)  # points from a point to its label, in order of preference
 _DIRECTIONS = 16
-_MARK = 4.0  # points from the middle of a marker to its edge
-_APART = 1.0  # pixels between two labels at the least
-
-Box = tuple[float, float, float, float]  # left, bottom, right, top, in pixels
+_MARK = 4.0  # points from the centre of a marker to its edge
+_APART = 1.0  # pixels between two labels, at least
+_NEAR = 10.0  # points from a label to its point that need no line
 
 
 def place_labels(
     ax: "Axes", points: Float64, texts: Sequence[str], *, fontsize: Any = "medium"
 ) -> "list[Annotation]":
-    """Write a text beside each point, the first where it likes and the others where there is still room.
+    """Write a text beside each point, one after another where there is still room.
 
     Each takes the nearest of a fixed set of places at which it covers no label, no point and no edge of the
-    axes; where there is none, the place that covers least. The limits of the axes must be settled.
+    axes; if there is none, the place that covers least. The limits of the axes must be final.
 
     Parameters
     ----------
@@ -40,6 +38,8 @@ def place_labels(
     fontsize : optional
         As matplotlib takes it.
     """
+    from matplotlib.text import Text
+
     figure: Any = ax.get_figure(root=True)
     family = fonts_for(texts)
     labels = [
@@ -59,61 +59,34 @@ def place_labels(
     ]
     with boxes_allowed():
         figure.draw_without_rendering()  # the layout moves axes; sizes are known only then
-        sizes = [_size(label) for label in labels]
+        sizes = [np.array(Text.get_window_extent(label).size) for label in labels]
+    scale = figure.dpi / 72
     pixels = np.asarray(ax.transData.transform(points))
-    edges = ax.get_window_extent()
-    reach = _MARK * figure.dpi / 72
-    taken: list[Box] = [(x - reach, y - reach, x + reach, y + reach) for x, y in pixels]
+    taken = np.hstack([pixels - _MARK * scale, pixels + _MARK * scale])  # (box, 4): left, bottom, right, top
     for label, point, size in zip(labels, pixels, sizes, strict=True):
-        shift, box = _best(point, size, taken, (edges.x0, edges.y0, edges.x1, edges.y1), figure.dpi / 72)
-        label.set_position((shift[0] * 72 / figure.dpi, shift[1] * 72 / figure.dpi))
-        gap = math.hypot(max(abs(shift[0]) - size[0] / 2, 0), max(abs(shift[1]) - size[1] / 2, 0))
-        if gap <= 10 * figure.dpi / 72 and label.arrow_patch is not None:
-            label.arrow_patch.set_visible(False)  # it stands beside its point
-        taken.append(box)
+        shifts = _shifts(size, scale)
+        middles, half = point + shifts, size / 2 + _APART
+        boxes = np.hstack([middles - half, middles + half])  # (place, 4)
+        inside = _overlap(boxes, np.array([ax.get_window_extent().extents]))[:, 0]
+        covered = _overlap(boxes, taken).sum(axis=1) + (4 * half.prod() - inside)
+        best = int(np.argmin(np.where(covered < 1e-6, 0.0, covered)))  # the first of the best
+        label.set_position(tuple(shifts[best] / scale))
+        if np.hypot(*np.maximum(np.abs(shifts[best]) - size / 2, 0)) <= _NEAR * scale and label.arrow_patch:
+            label.arrow_patch.set_visible(False)
+        taken = np.vstack([taken, boxes[best]])
     return labels
 
 
-def _size(label: "Annotation") -> tuple[float, float]:
-    from matplotlib.text import Text
-
-    box = Text.get_window_extent(label)
-    return box.width, box.height
-
-
-def _best(
-    point: Float64, size: tuple[float, float], taken: list[Box], edges: Box, scale: float
-) -> tuple[tuple[float, float], Box]:
-    """Return the shift from the point to the middle of its text, and the text's box, in pixels."""
-    best: tuple[float, tuple[float, float], Box] | None = None
-    for distance in _DISTANCES:
-        for step in range(_DIRECTIONS):
-            angle = 2 * math.pi * ((step + 1) // 2 * (-1) ** step) / _DIRECTIONS  # to the right first
-            shift = (
-                math.cos(angle) * (distance * scale + size[0] / 2),
-                math.sin(angle) * (distance * scale + size[1] / 2),
-            )
-            box = _around((point[0] + shift[0], point[1] + shift[1]), size)
-            covered = sum(_overlap(box, other) for other in taken) + _beyond(box, edges)
-            if covered == 0:
-                return shift, box
-            if best is None or covered < best[0]:
-                best = (covered, shift, box)
-    assert best is not None
-    return best[1], best[2]
+def _shifts(size: Float64, scale: float) -> Float64:
+    """Return the shifts from a point to the centre of its label in pixels, (place, 2), the nearest first."""
+    steps = np.arange(_DIRECTIONS)
+    angles = 2 * np.pi * ((steps + 1) // 2 * (-1) ** steps) / _DIRECTIONS  # to the right first
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])
+    return np.vstack([directions * (distance * scale + size / 2) for distance in _DISTANCES])
 
 
-def _around(middle: tuple[float, float], size: tuple[float, float]) -> Box:
-    half_width, half_height = size[0] / 2 + _APART, size[1] / 2 + _APART
-    return middle[0] - half_width, middle[1] - half_height, middle[0] + half_width, middle[1] + half_height
-
-
-def _overlap(one: Box, other: Box) -> float:
-    width = min(one[2], other[2]) - max(one[0], other[0])
-    height = min(one[3], other[3]) - max(one[1], other[1])
-    return max(width, 0.0) * max(height, 0.0)
-
-
-def _beyond(box: Box, edges: Box) -> float:
-    """Return how much of a box lies outside the axes."""
-    return (box[2] - box[0]) * (box[3] - box[1]) - _overlap(box, edges)
+def _overlap(boxes: Float64, others: Float64) -> Float64:
+    """Return the area that each box shares with each of others, (box, other)."""
+    low = np.maximum(boxes[:, None, :2], others[None, :, :2])
+    high = np.minimum(boxes[:, None, 2:], others[None, :, 2:])
+    return np.asarray(np.maximum(high - low, 0.0).prod(axis=2))

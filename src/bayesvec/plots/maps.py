@@ -1,13 +1,13 @@
-"""A map of chosen words: the plane that shows their posterior means best, with the draws around them."""
+"""A map of chosen words: the plane that best shows their posterior means, with the draws around them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec._types import Array, Float64
+from bayesvec._types import Array, Float64, Int64
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL, tails
 from bayesvec.plots.labels import place_labels
@@ -30,11 +30,11 @@ class Projection:
     Attributes
     ----------
     centre : ndarray, (K,)
-        Where the plane's origin is.
+        The origin of the plane.
     axes : ndarray, (2, K)
         Two orthonormal directions.
     share : ndarray, (2,)
-        Share of the variance of what the plane was fitted to that lies along each.
+        Share of the variance of the fitted vectors along each.
     """
 
     centre: Float64
@@ -42,14 +42,14 @@ class Projection:
     share: Float64
 
     def __call__(self, vectors: Array) -> Float64:
-        """Return the places in the plane of vectors (..., K), as (..., 2)."""
+        """Return the coordinates (..., 2) of vectors (..., K) in the plane."""
         return np.asarray((vectors - self.centre) @ self.axes.T)
 
 
 def fit_projection(vectors: npt.ArrayLike) -> Projection:
     """Return the plane of the first two principal components of vectors (n, K).
 
-    The sign of a component is arbitrary; here the vector that lies farthest out along it is on its positive side.
+    The sign of a component is arbitrary; here the vector farthest out along it is on its positive side.
     """
     x = np.asarray(vectors, dtype=np.float64)
     centre = x.mean(axis=0)
@@ -70,7 +70,7 @@ def plot_map(
     level: float = LEVEL,
     shown: int = 150,
 ) -> "Axes":
-    """Draw words in the plane that shows their posterior means best, each with the cloud of its draws.
+    """Draw words in the plane that best shows their posterior means, each with the cloud of its draws.
 
     The plane is that of the first two principal components of the words' posterior means; the draws are
     projected along the same axes. The ellipse around a word holds ``level`` of its cloud if that is normal.
@@ -84,11 +84,11 @@ def plot_map(
     ax : Axes, optional
         Where to draw.
     at : str, optional
-        The slice whose words are meant, in a run over groups or time.
+        The slice of the words, in a run over groups or time.
     level : float, optional
         Probability of the ellipses.
     shown : int, optional
-        How many draws of each word are drawn as points, at the most.
+        The largest number of draws of each word that are drawn as points.
     """
     from matplotlib.patches import Ellipse
 
@@ -98,20 +98,13 @@ def plot_map(
     cloud = projection(vectors)  # (draw, n, 2)
     means = cloud.mean(axis=0)
     ax = new_axes(ax, height=5.2)
-    some = np.unique(np.linspace(0, len(cloud) - 1, min(shown, len(cloud))).astype(np.int64))
+    some = evenly(len(cloud), shown)
     for i in range(len(words)):
         colour = pick(COLOURS, i)
         if len(cloud) > 2:  # a point has no cloud
-            # a picture within the picture: thousands of points would be most of a PDF or SVG
-            ax.scatter(
-                cloud[some, i, 0],
-                cloud[some, i, 1],
-                s=3,
-                color=colour,
-                alpha=0.25,
-                linewidths=0,
-                rasterized=True,
-            )
+            # rasterised: thousands of points would be most of a PDF or SVG
+            dots: Any = {"s": 3, "color": colour, "alpha": 0.25, "linewidths": 0, "rasterized": True}
+            ax.scatter(*cloud[some, i].T, **dots)
             place, width, height, angle = ellipse(cloud[:, i], level)
             style = {"facecolor": "none", "edgecolor": colour, "linestyle": pick(DASHES, i), "linewidth": 1.4}
             ax.add_patch(Ellipse(place, width, height, angle=angle, **style))
@@ -125,6 +118,11 @@ def plot_map(
     tidy(ax)
     place_labels(ax, means, words)
     return ax
+
+
+def evenly(number: int, most: int) -> Int64:
+    """Return at most ``most`` indices, evenly spread over ``number``."""
+    return np.unique(np.linspace(0, number - 1, min(most, number)).astype(np.int64))
 
 
 def ellipse(points: Float64, level: float = LEVEL) -> tuple[tuple[float, float], float, float, float]:
@@ -164,11 +162,11 @@ def _read(posterior: "Posterior", words: Sequence[str], at: str | None) -> Float
 
 
 def check_identified(posterior: "Posterior", what: str) -> None:
-    """Refuse a run whose draws are rotated against each other."""
+    """Raise if the draws of a run are rotated against each other."""
     if posterior.draws.manifest["settings"].get("identify") == "none":
         raise OptionError(
-            f"{posterior.path} has identify='none': its draws are rotated against each other, so their mean says "
-            f"nothing; {what} needs a run with identify='procrustes' or 'fixed'"
+            f"{posterior.path} has identify='none': its draws are rotated against each other, so their mean is "
+            f"meaningless; {what} needs a run with identify='procrustes' or 'fixed'"
         )
 
 

@@ -1,4 +1,4 @@
-"""The ring of a posterior that is not identified, beside one that is (the paper's Figure of the donuts)."""
+"""The ring of a posterior that is not identified, next to one that is (the paper's donuts)."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,8 +8,8 @@ import numpy as np
 from bayesvec._types import Float64
 from bayesvec.errors import OptionError
 from bayesvec.plots.labels import place_labels
-from bayesvec.plots.maps import check_identified
-from bayesvec.plots.style import COLOURS, MARKERS, legend_above, new_panels, pick, safe, tidy
+from bayesvec.plots.maps import check_identified, evenly
+from bayesvec.plots.style import COLOURS, legend_above, look, new_panels, pick, safe, tidy
 from bayesvec.plots.table import Plot, Request
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ def plot_rings(
     axes: "Sequence[Axes] | None" = None,
     shown: int = 1500,
 ) -> "list[Axes]":
-    """Draw two coordinates of word vectors in a run that is not identified, beside one that is.
+    """Draw two coordinates of word vectors in a run that is not identified, next to one that is.
 
-    The posterior does not change when all vectors are turned together, so that without identification a word
-    lies anywhere on a ring (K = 2; on a shell if K is larger) and its mean is near the origin.
+    The posterior does not change when all vectors are rotated together, so without identification a word lies
+    anywhere on a ring (K = 2; on a shell if K is larger) and its mean is near the origin.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def plot_rings(
     axes : two Axes, optional
         Where to draw.
     shown : int, optional
-        How many draws of each word are drawn, at the most.
+        The largest number of draws of each word that are drawn.
     """
     if free.draws.manifest["settings"].get("identify") != "none":
         raise OptionError(f"{free.path} is identified; the first run must have identify='none'")
@@ -65,7 +65,7 @@ def plot_rings(
 
 
 def _legend(ax: "Axes") -> None:
-    """Put the words above the axes, their dots as dark as the crowd of them looks."""
+    """Put the words above the axes, their dots as dark as many overlaid ones look."""
     legend_above(ax, columns=3, gap=2.0)  # the title stands in the gap
     legend: Any = ax.get_legend()
     for handle in legend.legend_handles[:-1]:
@@ -80,12 +80,16 @@ def _coordinates(posterior: "Posterior", words: Sequence[str]) -> Float64:
 
 
 def _draw(ax: "Axes", cloud: Float64, words: Sequence[str], shown: int) -> None:
-    some = np.unique(np.linspace(0, len(cloud) - 1, min(shown, len(cloud))).astype(np.int64))
+    some = evenly(len(cloud), shown)
     for i, word in enumerate(words):
-        style = {"color": pick(COLOURS, i), "marker": pick(MARKERS, i), "linewidths": 0}
-        ax.scatter(
-            cloud[some, i, 0], cloud[some, i, 1], s=12, alpha=0.4, rasterized=True, label=safe(word), **style
-        )
+        style: Any = {
+            **look(i, "color", "marker"),
+            "s": 12,
+            "alpha": 0.4,
+            "linewidths": 0,
+            "rasterized": True,
+        }
+        ax.scatter(*cloud[some, i].T, label=safe(word), **style)
     for i, mean in enumerate(cloud.mean(axis=0)):
         cross = {"marker": "X", "markersize": 10, "color": pick(COLOURS, i), "markeredgecolor": "black"}
         label = "posterior mean" if i == len(words) - 1 else None

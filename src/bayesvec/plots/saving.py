@@ -17,7 +17,7 @@ _DATES: dict[str, dict[str, Any]] = {"png": {}, "pdf": {"CreationDate": None}, "
 
 
 def save_figure(ax: "Axes", path: str) -> None:
-    """Write the figure of ``ax`` to ``path``; the ending says the format (png, pdf, svg).
+    """Write the figure of ``ax`` to ``path``, in the format of its ending (png, pdf, svg).
 
     The same figure gives the same bytes: no date is written.
     """
@@ -36,19 +36,19 @@ def save_figure(ax: "Axes", path: str) -> None:
     finally:
         with contextlib.suppress(OSError):
             partial.unlink()
-    tell_of_boxes(boxes)
+    warn_of_boxes(boxes)
 
 
 def picture_kind(path: Path) -> str:
-    """Return the format that the name of a picture asks for."""
+    """Return the format of a picture by the ending of its name."""
     kind = path.suffix.lower().removeprefix(".")
     if kind not in KINDS:
         raise OptionError(f"{path} ends in {path.suffix!r}; a picture can be .png, .pdf or .svg")
     return kind
 
 
-def tell_of_boxes(letters: set[str]) -> None:
-    """Say on standard error which letters could only be drawn as boxes."""
+def warn_of_boxes(letters: set[str]) -> None:
+    """Report on standard error the letters that could only be drawn as boxes."""
     if letters:
         some = " ".join(sorted(letters)[:10]) + (" …" if len(letters) > 10 else "")
         remedy = "install a font that has them, such as one of the Noto fonts"

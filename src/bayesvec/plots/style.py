@@ -1,4 +1,4 @@
-"""What all pictures share: colours, dashes and markers, axes, and words in any script."""
+"""What all plots share: colours, dashes and markers, axes, and words in any script."""
 
 import re
 import warnings
@@ -16,8 +16,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 DASHES = ("solid", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (8, 3)))
 MARKERS = ("o", "s", "^", "D", "v", "p", "<", ">")
 
-LETTER = 0.085  # inches that a letter takes, about, in the usual size
-_HANDLE = 10  # letters that the line before a label in a legend takes, with what is around it
+LETTER = 0.085  # approximate width of a letter in inches, in the usual size
+_HANDLE = 10  # width of the line before a label in a legend, with its margins, in letters
 
 Thing = TypeVar("Thing")
 
@@ -34,7 +34,7 @@ def new_axes(ax: "Axes | None", *, width: float = 6.4, height: float = 3.6) -> "
 def new_panels(
     axes: "Sequence[Axes] | None", *, rows: int = 1, columns: int = 2, width: float, height: float
 ) -> "list[Axes]":
-    """Return ``axes`` if they are as many as the panels, or those of a new figure, row by row."""
+    """Return ``axes`` if there is one for each panel, or those of a new figure, row by row."""
     if axes is None:
         from matplotlib import pyplot
 
@@ -42,12 +42,12 @@ def new_panels(
         _, grid = pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
         return list(grid.flat)
     if len(axes) != rows * columns:
-        raise OptionError(f"{len(axes)} axes are given; this picture has {rows * columns} panels")
+        raise OptionError(f"{len(axes)} axes are given; this plot has {rows * columns} panels")
     return list(axes)
 
 
 def by_run(things: "Thing | Mapping[str, Thing]") -> "dict[str, Thing]":
-    """Return things by the name of their run; one thing alone has the name ''."""
+    """Return things by the name of their run; a single thing has the name ''."""
     runs: dict[str, Thing] = dict(things) if isinstance(things, Mapping) else {"": things}
     if not runs:
         raise OptionError("there are no runs to draw; give at least one")
@@ -55,20 +55,25 @@ def by_run(things: "Thing | Mapping[str, Thing]") -> "dict[str, Thing]":
 
 
 def pick(choices: Sequence[Any], number: int) -> Any:
-    """Return one of a few choices, from the beginning again after the last."""
+    """Return one of a few choices, starting over after the last."""
     return choices[number % len(choices)]
 
 
+def look(number: int, *names: str) -> dict[str, Any]:
+    """Return some of colour, linestyle and marker of the series with this number."""
+    choices = {"color": COLOURS, "linestyle": DASHES, "marker": MARKERS}
+    return {name: pick(choices[name], number) for name in names}
+
+
 def tidy(ax: "Axes") -> None:
-    """Take away the lines that enclose nothing."""
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    """Hide the top and the right spine."""
+    ax.spines[["top", "right"]].set_visible(False)
 
 
 def legend_above(ax: "Axes", *, columns: int = 2, gap: float = 0.5) -> None:
     """Put the legend above the axes, where it hides nothing; ``gap`` is in letters.
 
-    It takes fewer columns, and then smaller letters, where it would be wider than its share of the figure.
+    It has fewer columns, and then smaller letters, if it would be wider than its share of the figure.
     """
     labels = ax.get_legend_handles_labels()[1]
     room = 0.9 * share_of_width(ax)
@@ -89,7 +94,7 @@ def legend_above(ax: "Axes", *, columns: int = 2, gap: float = 0.5) -> None:
 
 
 def share_of_width(ax: "Axes") -> float:
-    """Return the width that the axes and what is written around them may take, in inches."""
+    """Return the width available to the axes and their labels, in inches."""
     figure: Any = ax.get_figure(root=True)
     place = ax.get_subplotspec()
     return float(figure.get_figwidth()) / (1 if place is None else place.get_gridspec().ncols)
@@ -109,23 +114,23 @@ def safe(text: str) -> str:
 
 
 def fonts_for(texts: Iterable[str]) -> list[str]:
-    """Return the fonts to write ``texts`` with: matplotlib's own, and others that have the letters it lacks."""
+    """Return the fonts for ``texts``: matplotlib's own, and others for letters that it lacks."""
     from matplotlib import rcParams
 
     usual = list(rcParams["font.family"])
     letters = frozenset(letter for text in texts for letter in text if letter > "\u00ff")
-    return usual + list(_fonts_beside(tuple(usual), letters)) if letters else usual
+    return usual + list(_more_fonts(tuple(usual), letters)) if letters else usual
 
 
 @lru_cache(maxsize=64)
-def _fonts_beside(usual: tuple[str, ...], letters: frozenset[str]) -> tuple[str, ...]:
-    """Look for the letters that the usual fonts lack among all that are installed."""
+def _more_fonts(usual: tuple[str, ...], letters: frozenset[str]) -> tuple[str, ...]:
+    """Return installed fonts that have the letters that the usual ones lack."""
     from matplotlib import font_manager
 
     def lacking(letters: set[int], path: str) -> set[int]:
         try:
             return letters - set(font_manager.get_font(path).get_charmap())
-        except (OSError, RuntimeError):  # a file that is no font after all
+        except (OSError, RuntimeError):  # not a font
             return letters
 
     missing = lacking(
@@ -150,7 +155,7 @@ def _fonts_beside(usual: tuple[str, ...], letters: frozenset[str]) -> tuple[str,
 
 @contextmanager
 def boxes_allowed() -> Iterator[set[str]]:
-    """Let letters that no font has be drawn as boxes; the set that is yielded holds them afterwards."""
+    """Draw letters that no font has as boxes; afterwards the yielded set holds them."""
     boxes: set[str] = set()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,4 +1,4 @@
-"""Draws in their order, and their ranks over chains."""
+"""Draws in order, and their ranks over chains."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ import numpy as np
 from bayesvec._types import Float64
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Estimate
-from bayesvec.plots.style import COLOURS, DASHES, fonts_for, new_panels, pick, safe, tidy
+from bayesvec.plots.style import COLOURS, fonts_for, look, new_panels, pick, safe, tidy
 from bayesvec.plots.table import QUANTITIES, Plot
 
 if TYPE_CHECKING:
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 def plot_trace(
     estimates: Estimate | Sequence[Estimate], *, axes: "Sequence[Axes] | None" = None
 ) -> "list[Axes]":
-    """Draw the draws of each chain in order, and how their ranks are spread over all chains.
+    """Draw the draws of each chain in order, and the distribution of their ranks over all chains.
 
     Chains that explore the same posterior have flat rank histograms (Vehtari et al. 2021).
 
     Parameters
     ----------
     estimates : Estimate or sequence of Estimate
-        What to look at: a row of two panels each.
+        Any quantities: a row of two panels for each.
     axes : sequence of Axes, optional
         Where to draw: two for each estimate.
 
@@ -50,8 +50,8 @@ def _draw(estimate: Estimate, trace: "Axes", ranks: "Axes") -> None:
         trace.plot(
             np.arange(len(draws)), draws, color=colour, linewidth=0.6, alpha=0.8, label=f"chain {chain}"
         )
-        style: dict[str, Any] = {"color": colour, "linestyle": pick(DASHES, chain), "linewidth": 1.6}
-        ranks.stairs(counts[chain], edges, baseline=None, label=f"chain {chain}", **style)
+        style = look(chain, "color", "linestyle")
+        ranks.stairs(counts[chain], edges, baseline=None, label=f"chain {chain}", linewidth=1.6, **style)
     ranks.axhline(float(counts.mean()), color="0.5", linewidth=0.8)
     ranks.set_ylim(0.0, 1.3 * float(counts.max()))
     trace.set_xlabel("draw")
@@ -64,7 +64,7 @@ def _draw(estimate: Estimate, trace: "Axes", ranks: "Axes") -> None:
 
 
 def rank_histograms(draws: Float64, bins: int = 20) -> tuple[Any, Any]:
-    """Return how many draws of each chain fall in equal ranges of rank, (chain, bins), and their edges."""
+    """Return the number of draws of each chain in equal ranges of rank, (chain, bins), and their edges."""
     bins = max(1, min(bins, draws.size // 5))
     ranks = np.argsort(np.argsort(draws, axis=None, kind="stable"), kind="stable").reshape(draws.shape)
     edges = np.linspace(0, draws.size, bins + 1)

@@ -9,7 +9,7 @@ from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL
 from bayesvec.plots.forests import draw_forest, draw_probabilities, forest_axes
 from bayesvec.plots.quantities import scale_of
-from bayesvec.plots.style import COLOURS, DASHES, MARKERS, fonts_for, legend_above, new_axes, pick, safe, tidy
+from bayesvec.plots.style import DASHES, fonts_for, legend_above, look, new_axes, pick, safe, tidy
 from bayesvec.plots.table import QUANTITIES, Plot, Request
 from bayesvec.posterior.slices import are_numbers
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from bayesvec.posterior.questions.drift import Drift
     from bayesvec.posterior.slices import Trajectory
 
-SPREAD = 0.5  # of the quantities at one unordered slice, in steps from slice to slice
+SPREAD = 0.5  # width of the quantities at one unordered slice, in units of the distance between slices
 
 
 def plot_trajectory(
     trajectories: "Sequence[Trajectory] | Trajectory", *, ax: "Axes | None" = None, level: float = LEVEL
 ) -> "Axes":
-    """Draw quantities over the slices of a run: mean and interval, as a line with a band if the slices are ordered.
+    """Draw quantities over the slices of a run: mean and interval, with a band if the slices are ordered.
 
     Parameters
     ----------
@@ -48,15 +48,15 @@ def plot_trajectory(
         at = np.array([places[name] for name in path.slices])
         low, high = np.array([estimate.interval(level) for estimate in path.estimates]).T
         mean = np.array([estimate.mean for estimate in path.estimates])
-        colour = pick(COLOURS, number)
-        style = {"color": colour, "marker": pick(MARKERS, number), "markersize": 4, "label": safe(path.label)}
+        style = {**look(number, "color", "marker"), "markersize": 4, "label": safe(path.label)}
+        colour = style["color"]
         if ordered:
             ax.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0)
             ax.plot(at, mean, linestyle=pick(DASHES, number), **style)
         else:  # side by side, so that bars do not hide each other
-            beside = at + SPREAD * ((number + 0.5) / len(every) - 0.5)
-            ax.vlines(beside, low, high, color=colour)
-            ax.plot(beside, mean, linestyle="none", **style)
+            at = at + SPREAD * ((number + 0.5) / len(every) - 0.5)
+            ax.vlines(at, low, high, color=colour)
+            ax.plot(at, mean, linestyle="none", **style)
     if not in_time:
         ax.set_xticks(
             [places[name] for name in order], [safe(name) for name in order], fontfamily=fonts_for(order)

@@ -1,4 +1,4 @@
-"""Which words are uncertain: the spread of their vectors against how often they were seen."""
+"""Uncertain words: the spread of their vectors against their frequency."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ from bayesvec._validate import whole
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Table
 from bayesvec.plots.labels import place_labels
-from bayesvec.plots.style import COLOURS, DASHES, MARKERS, by_run, legend_above, new_axes, pick, safe, tidy
+from bayesvec.plots.style import by_run, legend_above, look, new_axes, safe, tidy
 from bayesvec.plots.table import Plot, Request
 
 if TYPE_CHECKING:
@@ -23,16 +23,16 @@ def plot_uncertainty(
     named: int = 12,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Draw the spread of word vectors against how often the words were seen, and what is usual for the count.
+    """Draw the spread of word vectors against the frequency of the words, and the usual spread for the frequency.
 
     Parameters
     ----------
     tables : Table of Uncertainty, or mapping of str to such tables
-        From `Posterior.uncertainty`, best with ``n`` all words; of several runs by their names.
+        From `Posterior.uncertainty`, best for all words; of several runs by their names.
     words : list of str, optional
-        The words to name; those that stand out most for their count if not given.
+        The words to name; those that are most uncertain for their frequency if not given.
     named : int, optional
-        How many words to name if ``words`` is not given.
+        Number of words to name if ``words`` is not given.
     ax : Axes, optional
         Where to draw.
     """
@@ -41,15 +41,15 @@ def plot_uncertainty(
     ax = new_axes(ax, width=7.2, height=4.6)
     for number, (run, table) in enumerate(runs.items()):
         seen, spread, usual = (np.array(table[name], dtype=float) for name in ("seen", "spread", "usual"))
-        colour = pick(COLOURS, number)
         order = np.argsort(seen, kind="stable")
-        order = order[seen[order] > 0]  # a word that was never seen has no place on a logarithmic scale
-        dots = {"marker": pick(MARKERS, number), "color": colour, "alpha": 0.35, "linewidths": 0}
+        order = order[seen[order] > 0]  # the logarithmic scale has no place for 0
+        dots = {**look(number, "color", "marker"), "alpha": 0.35, "linewidths": 0}
         label = safe(run) if run else "word"
         ax.scatter(seen[order], spread[order], s=12, label=label, rasterized=len(order) > 500, **dots)
         usual_label = f"usual for the count{f' ({safe(run)})' if run else ''}"
-        line = {"color": colour, "linestyle": pick(DASHES, number), "linewidth": 1.8}
-        ax.plot(seen[order], usual[order], label=usual_label, **line)
+        ax.plot(
+            seen[order], usual[order], label=usual_label, linewidth=1.8, **look(number, "color", "linestyle")
+        )
     ax.set_xscale("log")
     ax.set_xlabel("positive samples of the word")
     ax.set_ylabel("spread of its vector (0 known, 1 unknown)")

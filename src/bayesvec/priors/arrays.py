@@ -1,4 +1,4 @@
-"""A prior as named arrays, and back: how a run keeps it."""
+"""A prior as named arrays, and back, for storage in a run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,7 @@ def to_arrays(prior: Prior) -> Arrays:
 
 
 def from_arrays(arrays: Mapping[str, Array], recipe: Mapping[str, Any] | None = None) -> Prior:
-    """Return the prior that `to_arrays` laid out."""
+    """Return the prior of which `to_arrays` made the arrays."""
     sides = []
     for name in _SIDES:
         mean = arrays[f"{name}_mean"]

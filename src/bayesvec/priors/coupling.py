@@ -9,7 +9,7 @@ import numpy.typing as npt
 from bayesvec._types import Float64, Int64
 from bayesvec.errors import OptionError
 
-Sparse: TypeAlias = Any  # a scipy.sparse.csr_array: SciPy tells no types
+Sparse: TypeAlias = Any  # a scipy.sparse.csr_array; SciPy has no type hints
 
 ROUNDING = 1e-12  # of the largest entry, by which two entries that should be equal may differ
 
@@ -20,9 +20,9 @@ def check_coupling(coupling: Any, precision: Float64) -> Sparse:
     Parameters
     ----------
     coupling : sparse or dense matrix
-        What was given.
+        The coupling.
     precision : ndarray, shape (1 or rows, 1 or K)
-        What it is added to, on the diagonal of each axis.
+        The diagonal of each axis, to which it is added.
     """
     from scipy.sparse import csr_array
 
@@ -63,8 +63,8 @@ def _check_definite(diagonal: Float64, coupling: Sparse) -> None:
     if not np.isfinite(log_determinant(diagonal, coupling)):
         row = int(np.argmin(own - others))
         raise OptionError(
-            "the precision of the prior is not positive definite; rows must not pull on each other more than "
-            f"their own precision holds: row {row} has {own[row]:g} against {others[row]:g} of its neighbours; "
+            "the precision of the prior is not positive definite; the coupling of a row must not exceed its own "
+            f"precision: row {row} has {own[row]:g} against {others[row]:g} from its neighbours; "
             "raise the precision or weaken the coupling"
         )
 
@@ -75,7 +75,7 @@ def log_determinant(diagonal: Float64, coupling: Sparse) -> float:
     Parameters
     ----------
     diagonal : ndarray
-        One number or one a row.
+        One number, or one per row.
     coupling : sparse matrix
         Symmetric.
     """
@@ -83,8 +83,8 @@ def log_determinant(diagonal: Float64, coupling: Sparse) -> float:
     if factor is None:
         return -np.inf
     pivots = factor.U.diagonal()
-    # without exchanges of rows alone this is the L D L^T of a symmetric matrix: definite if D is positive, and by
-    # more than rounding, which may leave a little of a pivot that is zero
+    # without row exchanges this is the L D L^T of a symmetric matrix: definite if D is positive by more than
+    # rounding, which can turn a zero pivot into a small positive one
     own = np.empty(len(pivots))
     own[factor.perm_c] = diagonal + coupling.diagonal()
     rounding = len(pivots) * np.finfo(np.float64).eps * np.abs(own)
@@ -119,9 +119,9 @@ def off_diagonal(coupling: Sparse) -> Sparse:
 
 
 def colours(neighbours: Sparse | None, rows: int) -> list[Int64]:
-    """Split rows into as few sets as is easy, none with two rows that are coupled; each in rising order.
+    """Split rows into a few sets without coupled rows in any, each in ascending order.
 
-    Two sets are enough for walks and stars and whatever else has no odd cycle. Other graphs are coloured
+    Two sets are enough for graphs without odd cycles, such as walks and stars. Other graphs are coloured
     greedily, rows with the most neighbours first (Welsh & Powell 1967).
 
     Parameters
@@ -129,7 +129,7 @@ def colours(neighbours: Sparse | None, rows: int) -> list[Int64]:
     neighbours : sparse matrix or None
         Symmetric, nonzero where two rows are coupled, zero on the diagonal.
     rows : int
-        How many rows there are.
+        Number of rows.
     """
     if neighbours is None or not neighbours.nnz:
         return [np.arange(rows)]
@@ -150,7 +150,7 @@ def _greedy_colours(neighbours: Sparse) -> Int64:
 
 
 def search_breadth_first(neighbours: Sparse, label: npt.NDArray[np.integer]) -> tuple[Int64, Int64]:
-    """Return all rows, each component from its first row on outwards, and the row before each (-1 of the first).
+    """Return the rows of each component in breadth-first order, and the parent of each row (-1 for the first).
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def search_breadth_first(neighbours: Sparse, label: npt.NDArray[np.integer]) -> 
     from scipy.sparse.csgraph import breadth_first_order
 
     rows = neighbours.shape[0]
-    # one more row, next to the first of each component, makes one graph of all
+    # an extra row, linked to the first of each component, connects the graph
     firsts = np.unique(label, return_index=True)[1]
     coo = neighbours.tocoo()
     origins, ends = coo.coords

@@ -5,7 +5,7 @@ rows, the same on every axis: over the rows, axis k has the precision
 
 .. math:: P_k = \mathrm{diag}(\lambda_{\cdot k}) + C, \qquad x_k - \mu_k \sim N(0, P_k^{-1}).
 
-The model asks for a log density, a gradient and a Hessian product. The row update asks for each row's
+The model needs a log density, a gradient and a Hessian product. The row update needs each row's
 conditional given the others, which has the precision :math:`P_{ww}` and the shift (precision times mean)
 :math:`(P \mu)_w - \sum_{u \ne w} C_{wu} x_u`.
 """
@@ -45,7 +45,7 @@ class RowPrior:
     mean: Float64
     coupling: Sparse | None
     parts: tuple[Part, ...]  # of which precision and coupling are the sum; empty if no scale is learned
-    _origin: "RowPrior | None"  # the prior that this one is at other scales
+    _origin: "RowPrior | None"  # the same prior at other scales, from which this one was made
 
     def __init__(self, precision: npt.ArrayLike, mean: npt.ArrayLike = 0.0, coupling: Any = None) -> None:
         table = _table(precision, "precision")
@@ -62,7 +62,7 @@ class RowPrior:
         """Return the prior whose precision is the sum of ``parts``, each times its scale."""
         checked = cls(total_precision(parts), mean, total_coupling(parts))
         if any(part.learned for part in parts):
-            object.__setattr__(checked, "parts", tuple(parts))
+            vars(checked).update(parts=tuple(parts))
         return checked
 
     def at(self, scales: Sequence[float]) -> "RowPrior":
@@ -71,7 +71,7 @@ class RowPrior:
             return self
         given = iter(scales)
         parts = tuple(part.at(next(given)) if part.learned else part for part in self.parts)
-        prior = RowPrior.__new__(RowPrior)  # what was positive definite still is
+        prior = RowPrior.__new__(RowPrior)  # it is still positive definite
         prior._set(total_precision(parts), self.mean, total_coupling(parts), parts, self._origin or self)
         return prior
 
@@ -83,15 +83,11 @@ class RowPrior:
         parts: tuple[Part, ...] = (),
         origin: "RowPrior | None" = None,
     ) -> None:
-        object.__setattr__(self, "precision", precision)
-        object.__setattr__(self, "mean", mean)
-        object.__setattr__(self, "coupling", coupling)
-        object.__setattr__(self, "parts", parts)
-        object.__setattr__(self, "_origin", origin)
+        vars(self).update(precision=precision, mean=mean, coupling=coupling, parts=parts, _origin=origin)
 
     @property
     def learned(self) -> tuple[Part, ...]:
-        """The parts whose scales are learned."""
+        """The parts with learned scales."""
         return tuple(part for part in self.parts if part.learned)
 
     @property
@@ -108,10 +104,9 @@ class RowPrior:
 
     def precision_rows(self, rows: int, dim: int) -> Float64:
         """Return the precision of each row's conditional, on each axis, as a read-only (rows, dim) view."""
-        if self.coupling is None:
-            return _spread(self.precision, rows, dim, "precision")
         self._check_rows(rows)
-        return _spread(self.precision + self.coupling.diagonal()[:, None], rows, dim, "precision")
+        own = 0.0 if self.coupling is None else self.coupling.diagonal()[:, None]
+        return _spread(self.precision + own, rows, dim, "precision")
 
     def shift_rows(self, rows: int, dim: int) -> Float64:
         """Return precision times mean of each row and axis as a read-only (rows, dim) view."""
@@ -158,7 +153,7 @@ class RowPrior:
 
     def log_determinant(self, dim: int) -> float:
         """Return the log determinant of the whole precision of a prior that couples rows."""
-        if self._origin is not None:  # a scale enters as a power, which saves another factor
+        if self._origin is not None:  # a scale enters as a power, which saves another factorisation
             assert self.coupling is not None
             change = sum(
                 part.coordinates(self.coupling.shape[0], dim) * math.log(part.scale / before.scale)
@@ -183,20 +178,20 @@ class RowPrior:
         return np.array([log_determinant(column, self.coupling) for column in self.precision.T])
 
     def component(self, part: Part, gap: Float64, weight: Float64) -> Float64 | None:
-        """Return a direction D along which to multiply what the scale of a part governs of ``gap`` = x - mean.
+        """Return a direction D along which the coordinates that a part governs are scaled, for ``gap`` = x - mean.
 
-        Of gap + (r - 1) D the square of the part is r^2 times that of gap, and r enters the volume with the power
-        of the part's coordinates. Steps are multiplied around a mean of their tree's rows, so that what the data
-        know best of a word stays where it is. None if there is no such direction.
+        The square of the part at gap + (r - 1) D is r^2 times that at gap, and the volume changes by r to the number
+        of the part's coordinates. Steps are scaled around a weighted mean of their tree's rows, so that what the
+        data determine best stays in place. None if there is no such direction.
 
         Parameters
         ----------
         part : Part
-            One of those that are learned.
+            One of the learned parts.
         gap : ndarray, shape (rows, K)
-            Rows without their mean.
+            Rows minus their mean.
         weight : ndarray, shape (rows,)
-            Positive, of each row in the mean of its tree.
+            Positive weight of each row in the mean of its tree.
         """
         if len(self.parts) == 1:
             return gap
@@ -224,11 +219,11 @@ class RowPrior:
 
         assert self.coupling is not None
         count, tree = connected_components(self.coupling, directed=False)
-        begins = np.flatnonzero(np.broadcast_to(roots[0].precision, (len(tree), 1))[:, 0])
-        if len(begins) != count or len(np.unique(tree[begins])) != count:
+        starts = np.flatnonzero(np.broadcast_to(roots[0].precision, (len(tree), 1))[:, 0])
+        if len(starts) != count or len(np.unique(tree[starts])) != count:
             return None
         of_tree = np.empty(count, dtype=np.int64)
-        of_tree[tree[begins]] = begins
+        of_tree[tree[starts]] = starts
         found: Int64 = of_tree[tree]
         return found
 
@@ -252,11 +247,11 @@ class Prior:
     rho, alpha : RowPrior
         Prior of the word rows and of the context rows.
     recipe : Mapping, optional
-        How it was made, in plain values: its kind, its numbers, its slices. Kept with a run.
+        How it was made, in plain values: its family, its numbers, its slices. Kept with a run.
     added : tuple of (str, str), optional
-        Name and group of word rows that the prior has beyond those of its counts; they have no pairs.
+        Name and group of word rows that the prior adds to those of the counts; they have no pairs.
     notes : tuple of str, optional
-        What the user should know about it.
+        Remarks for the user.
     """
 
     rho: RowPrior
@@ -274,7 +269,7 @@ class Prior:
         return self.rho.is_isotropic and self.alpha.is_isotropic
 
     def free_axes(self, dim: int) -> tuple[Int64, ...] | None:
-        """Return the sets of axes between which the prior leaves rotations free; None if all are one set.
+        """Return the sets of axes within which rotations leave the prior as it is; None if all are one set.
 
         Parameters
         ----------
@@ -293,7 +288,7 @@ class Prior:
 
     @property
     def scale_names(self) -> tuple[str, ...]:
-        """Names of the scales that are learned, those of rho first; empty if none is."""
+        """Names of the learned scales, those of rho first."""
         sides = (("rho", self.rho), ("alpha", self.alpha))
         return tuple(f"{side}_{part.name}" for side, prior in sides for part in prior.learned)
 
@@ -314,7 +309,7 @@ def _table(values: npt.ArrayLike, name: str) -> Float64:
     """Return ``values`` as a finite, read-only table of two dimensions."""
     table = np.array(values, dtype=np.float64)
     if table.ndim not in (0, 2):
-        # a vector could mean rows or axes, and both when there are equally many
+        # a vector is ambiguous: rows or axes
         raise OptionError(
             f"the prior {name} has shape {table.shape}; give a number or shape (rows, 1), (1, K) or (rows, K)"
         )

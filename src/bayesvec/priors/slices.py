@@ -84,7 +84,7 @@ def laplacian(first: Int64, second: Int64, weight: Float64, rows: int) -> Sparse
 
 
 def note_words(number: int, one: str, more: str) -> list[str]:
-    """Return a note that says something of so many words; none if there are none."""
+    """Return a note on a number of words; none if it is zero."""
     return [f"{number:,} {'word ' + one if number == 1 else 'words ' + more}"] if number else []
 
 
