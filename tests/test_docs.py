@@ -76,6 +76,14 @@ def test_every_public_name_is_in_the_reference():
     assert named == public - {"__version__"} | {"open"}
 
 
+def test_every_plot_is_in_the_documentation():
+    from bayesvec.plots.table import plots
+
+    text = "".join(PAGES[name] for name in ("gallery.md", "howto/groups.md"))
+    missing = [kind for kind in plots() if not re.search(rf"\.run {kind} |`{kind}`", text)]
+    assert not missing
+
+
 @pytest.mark.parametrize("name", sorted(PAGES))
 def test_links_lead_somewhere(name):
     check_links(DOCS / name)

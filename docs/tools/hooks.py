@@ -12,6 +12,7 @@ from pathlib import Path
 import docs_console  # noqa: F401 (code on the pages imports these two)
 import docs_figures  # noqa: F401
 import pages
+import records
 from kept import Kept
 from mathml import MathML
 
@@ -52,9 +53,10 @@ def on_config(config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Fill in the measurements, and mark the code."""
+    """Fill in measurements and records, and mark the code."""
     for name, make in tables.SECTIONS.items():
         markdown = markdown.replace(f"<!-- measured: {name} -->", make())
+    markdown = records.filled(markdown)
     session = page.file.src_uri.removesuffix(".md")
     marked = pages.runnable(markdown, session=session, workdir=str(WORK))
     kept.begin(marked)
