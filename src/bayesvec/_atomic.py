@@ -1,55 +1,190 @@
-"""Files that survive a crash: written beside, flushed to the disk, then renamed into place.
+"""Files and folders that appear whole or not at all: written beside, flushed to the disk, then renamed into place.
 
-After `write` or `Staged.commit` returns, the new content survives ``kill -9`` and a power cut; before,
-the old content does. JSON files and array files carry checksums, so that damage is named and not used.
+`placed` writes one file or folder that a user asked for, `Staged` the files of a run that belong together. Once
+either has returned, the new content survives ``kill -9`` and a power cut; until then the old content does. JSON
+files and array files carry checksums, so that damage is reported and never used.
 """
 
 import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import google_crc32c
 import numpy as np
 
 from bayesvec._types import Array, UInt8
-from bayesvec.errors import RunError
+from bayesvec.errors import BayesvecError, OptionError, RunError
 
-PARTIAL = ".partial"  # the ending of files that are not yet what their name says
+PARTIAL = ".partial"  # the ending of what is still being written
+ASIDE = ".old"  # the ending of what is being replaced or removed
+
+Raised = Callable[[str], BayesvecError]  # makes an error of a message
 
 
 def checksum(data: bytes | UInt8, before: int = 0) -> int:
-    """Return the CRC-32C of ``data``, going on from that of what came ``before``."""
+    """Return the CRC-32C of ``data``, continued from that of what came ``before``."""
     return int(google_crc32c.extend(before, data))
 
 
-def sync_directory(folder: Path) -> None:
-    """Flush a folder's list of names to the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def sync_tree(folder: Path) -> None:
-    """Flush everything below ``folder`` to the disk."""
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            sync_file(Path(parent, name))
-        sync_directory(Path(parent))
-
-
-def sync_file(path: Path) -> None:
-    """Flush a file to the disk."""
+def sync(path: Path) -> None:
+    """Flush a file, or the list of names of a folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def sync_tree(path: Path) -> None:
+    """Flush a file, or a folder with everything below it, to the disk."""
+    for parent, _, names in os.walk(path):
+        for name in names:
+            sync(Path(parent, name))
+        sync(Path(parent))
+    if not path.is_dir():
+        sync(path)
+
+
+@contextlib.contextmanager
+def placed(
+    target: Path, *, folder: bool = False, force: bool = False, error: Raised = OptionError
+) -> Iterator[Path]:
+    """Yield a hidden name beside ``target`` to write to, which takes the place of ``target`` if nothing fails.
+
+    After a failure everything is as it was. Missing folders above are made. A file at ``target`` is replaced: ask
+    `check_free` first.
+
+    Parameters
+    ----------
+    target : Path
+        The file or folder to write; of a link, what it points at is replaced, not the link.
+    folder : bool
+        Make a folder, empty at first.
+    force : bool
+        Replace a folder that is there and not empty.
+    error : callable
+        What to raise if the system refuses; given the message.
+    """
+    place = target.resolve()
+    partial, aside = _beside(place, PARTIAL), _beside(place, ASIDE)
+    made: list[Path] = []
+    try:
+        for parent in reversed([parent for parent in place.parents if not parent.exists()]):
+            parent.mkdir()
+            made.append(parent)
+        if folder:
+            partial.mkdir()
+        yield partial
+        sync_tree(partial)
+        if force and place.is_dir():
+            os.rename(place, aside)
+        os.replace(partial, place)
+        sync(place.parent)
+        made.clear()
+    except OSError as refused:
+        reason = refused.strerror or refused
+        raise error(f"cannot write {target}: {reason}; make room or choose another place") from None
+    finally:
+        if aside.exists() and not place.exists():
+            os.rename(aside, place)
+        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            partial.unlink()
+        with contextlib.suppress(OSError):
+            for parent in reversed(made):
+                parent.rmdir()
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder; its name is free before anything in it is gone, so a crash leaves nothing in the way."""
+    aside = _beside(path, ASIDE)
+    os.rename(path, aside)
+    sync(path.parent)
+    shutil.rmtree(aside)
+
+
+def _beside(place: Path, ending: str) -> Path:
+    """Return a new hidden name next to ``place``, so that a rename between them is one step."""
+    return place.with_name(f".{place.name[:50]}.{secrets.token_hex(4)}{ending}")
+
+
+def check_free(
+    target: Path,
+    *,
+    what: str,
+    force: bool | None,
+    ours: Callable[[Path], bool] = Path.is_file,
+    folder: bool = False,
+    parents: bool = False,
+    error: Raised = OptionError,
+) -> None:
+    """Raise unless ``target`` can be written: nothing is there, or something that may be replaced.
+
+    Parameters
+    ----------
+    target : Path
+        The file or folder to write.
+    what : str
+        What is to be written, such as ``a report``.
+    force : bool or None
+        Whether what is there may be replaced; None if that cannot even be asked for.
+    ours : callable
+        Whether what is there is of the kind that is written; anything else is never replaced.
+    folder : bool
+        Whether a folder is to be made; an empty one is free.
+    parents : bool
+        Whether missing folders above are to be made.
+    error : callable
+        What to raise; given the message.
+    """
+    another = "choose another name"
+    try:
+        place, there = target.resolve(), os.path.lexists(target)
+        above = next(parent for parent in place.parents if not parents or parent.exists())
+        around = folder and Path.cwd().is_relative_to(place)
+        is_folder = target.is_dir()
+        empty = is_folder and not any(target.iterdir())
+    except (OSError, RuntimeError, ValueError) as refused:
+        shown = f"{str(target)[:60]}..." if len(str(target)) > 60 else str(target)
+        reason = getattr(refused, "strerror", None) or refused
+        raise error(f"cannot write {shown}: {reason}; {another}") from None
+    if around:
+        message = f"cannot write {target}: it is the folder you are in, or one above; name a new one in it"
+    elif not above.exists():
+        message = f"cannot write {target}: there is no folder {above}; make it, or choose another place"
+    elif not (above.is_dir() and os.access(above, os.W_OK)):
+        problem = "may not be written to" if above.is_dir() else "is a file"
+        message = f"cannot write {target}: {above} {problem}; choose another place"
+    elif not there or (folder and empty):
+        return
+    elif is_folder != folder:
+        message = f"{target} is a {'folder' if is_folder else 'file'}, and {what} is not; {another}"
+    elif not ours(target):
+        message = f"{target} exists and is not {what}; it is not replaced; {another}"
+    elif force is None:
+        message = f"{target} exists; {another}"
+    elif not force:
+        message = f"{target} exists; replace it with --force (force=True), or {another}"
+    else:
+        return
+    raise error(message)
+
+
+def begins_with(start: bytes) -> Callable[[Path], bool]:
+    """Return what checks of a file whether it begins with ``start``."""
+
+    def check(path: Path) -> bool:
+        with path.open("rb") as file:
+            return file.read(len(start)) == start
+
+    return check
 
 
 class Staged:
@@ -75,11 +210,11 @@ class Staged:
     def commit(self) -> None:
         """Flush the staged files to the disk, then rename them into place."""
         for path in self._final:
-            sync_file(path.with_name(path.name + PARTIAL))
+            sync(path.with_name(path.name + PARTIAL))
         for path in self._final:
             os.replace(path.with_name(path.name + PARTIAL), path)
         for folder in {path.parent for path in self._final}:
-            sync_directory(folder)
+            sync(folder)
         self._final.clear()
 
 
@@ -88,14 +223,6 @@ def write(path: Path, parts: Iterable[bytes]) -> None:
     staged = Staged()
     staged.write(path, parts)
     staged.commit()
-
-
-def is_other_file(path: Path, start: bytes) -> bool:
-    """Tell whether a file is there that does not begin with ``start``, and so is not ours to replace."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(start)) != start
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
@@ -121,7 +248,7 @@ def read_json(path: Path, kind: str | None = None) -> dict[str, Any]:
     except (ValueError, KeyError, AttributeError, TypeError):
         raise RunError(f"{path} is damaged: it cannot be read as JSON", path=str(path)) from None
     if kind is not None and content.get("format") != kind:
-        raise RunError(f"{path.parent} is no {kind}: its {path.name} is of another kind", path=str(path))
+        raise RunError(f"{path.parent} is not a {kind}: its {path.name} is of another kind", path=str(path))
     if total != checksum(_canonical(content)):
         raise RunError(f"{path} is damaged or was changed by hand: its checksum is wrong", path=str(path))
     return dict(content)
@@ -167,7 +294,7 @@ def read_arrays(path: Path) -> dict[str, Array]:
 
 
 class Lock:
-    """Keep other processes from writing to a folder; the system lets go of it when this process ends.
+    """Keep other processes from writing to a folder; the system releases it when this process ends.
 
     Parameters
     ----------
@@ -186,6 +313,12 @@ class Lock:
                 path=str(folder),
             ) from None
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
-        """Let go."""
+        """Release the folder."""
         self._file.close()

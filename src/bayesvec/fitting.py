@@ -37,7 +37,7 @@ from bayesvec.priors.arrays import to_arrays
 from bayesvec.storage import folder
 from bayesvec.storage.folder import Run
 from bayesvec.storage.outcome import POINT, add_seconds, check_extendable, kind_of
-from bayesvec.storage.room import check_room
+from bayesvec.storage.room import check_memory
 from bayesvec.storage.settings import Settings, method_options
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def fit(
         tell(
             "the prior is spherical: it does not tie the slices of a word together; --prior grouped or dynamic does"
         )
-    check_room(settings, data, threads=_num_threads(threads))
+    check_memory(settings, data, threads=_num_threads(threads))
     start = read_start(init, data, settings.dim) if is_given(init) else None
     if start is not None:
         settings = replace(settings, init=start_name(start))

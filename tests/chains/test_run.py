@@ -1,6 +1,7 @@
 """The run loop: the same draws on any number of threads, after any interruption, and by extension."""
 
 import os
+import shutil
 import signal
 import time
 
@@ -11,12 +12,12 @@ import bayesvec as bv
 from bayesvec import _atomic as files
 from bayesvec import fitting as run
 from bayesvec._atomic import read_arrays
+from bayesvec._machine import processor
 from bayesvec.chains import driver as chain_module
 from bayesvec.errors import OptionError, RunError
 from bayesvec.kernels import rng
 from bayesvec.priors import Prior, RowPrior
 from bayesvec.storage import folder, room, zarr3
-from bayesvec.storage import writer as recorder
 from bayesvec.storage.reader import open_draws, read_mark
 from bayesvec.storage.settings import Settings
 from fake_sampler import noise
@@ -237,7 +238,7 @@ def test_existing_folders(tmp_path):
     mine.mkdir()
     (mine / "thesis.txt").write_text("years of work")
     for force in (False, True):
-        with pytest.raises(RunError, match="exists and is no run"):
+        with pytest.raises(RunError, match="exists and is not a run; it is not replaced"):
             fake_fit(mine, force=force)
     assert (mine / "thesis.txt").read_text() == "years of work"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine", "other", "run"]
@@ -246,7 +247,7 @@ def test_existing_folders(tmp_path):
 def test_crash_while_a_run_is_replaced_leaves_its_name_free(tmp_path, monkeypatch):
     fake_fit(tmp_path / "run", draws=2)
 
-    real = recorder.shutil.rmtree
+    real = shutil.rmtree
 
     def broken(path, **options):
         if path.name != "run" and not path.name.endswith(".old"):
@@ -254,7 +255,7 @@ def test_crash_while_a_run_is_replaced_leaves_its_name_free(tmp_path, monkeypatc
         (path / "manifest.json").unlink(missing_ok=True)  # deleting has begun
         raise SystemExit("the end")
 
-    monkeypatch.setattr(recorder.shutil, "rmtree", broken)
+    monkeypatch.setattr(shutil, "rmtree", broken)
     with pytest.raises(SystemExit, match="the end"):
         fake_fit(tmp_path / "run", draws=3, force=True)
     monkeypatch.undo()
@@ -265,7 +266,8 @@ def test_crash_while_a_run_is_replaced_leaves_its_name_free(tmp_path, monkeypatc
 
 def test_run_that_cannot_be_replaced_comes_back(tmp_path, monkeypatch):
     fake_fit(tmp_path / "run", draws=2)
-    monkeypatch.setattr(recorder, "take_place", lambda *_: 1 / 0)
+    real = os.replace
+    monkeypatch.setattr(os, "replace", lambda new, name: 1 / 0 if name.name == "run" else real(new, name))
     with pytest.raises(ZeroDivisionError):
         fake_fit(tmp_path / "run", draws=3, force=True)
     assert [file.name for file in tmp_path.iterdir()] == ["run"]
@@ -281,7 +283,7 @@ def test_resume_begins_where_there_is_nothing(tmp_path):
 
 
 def test_abandoned_beginnings_are_removed(tmp_path):
-    left = tmp_path / ".run.0123abcd.new"
+    left = tmp_path / ".run.0123abcd.partial"
     left.mkdir()
     (left / "lock").touch()
     fake_fit(tmp_path / "run", draws=2)
@@ -425,7 +427,7 @@ def test_chains_that_have_ended_need_no_threads(tmp_path, monkeypatch):
 def test_another_processor_is_told(tmp_path, capsys):
     fake_fit(tmp_path / "run", draws=5)
     manifest = files.read_json(tmp_path / "run" / "manifest.json")
-    assert manifest["processor"] == folder.processor()
+    assert manifest["processor"] == processor()
     run.go_on(tmp_path / "run", progress=False)
     assert capsys.readouterr().err == ""
     files.write_json(tmp_path / "run" / "manifest.json", {**manifest, "processor": "Abacus 3"})
@@ -441,10 +443,10 @@ def test_more_than_the_memory_is_refused(tmp_path, monkeypatch):
     ):
         run.fit(small_counts(), 10**6, out=tmp_path / "run", progress=False)
     assert not list(tmp_path.iterdir())
-    monkeypatch.setattr(room, "machine_bytes", lambda: 10_000)
+    monkeypatch.setattr(room, "memory_bytes", lambda: 10_000)
     with pytest.raises(OptionError, match="take a smaller dim or fewer words"):
         fake_fit(tmp_path / "run")
-    monkeypatch.setattr(room, "machine_bytes", lambda: None)  # a system that does not tell
+    monkeypatch.setattr(room, "memory_bytes", lambda: None)  # not reported by the system
     fake_fit(tmp_path / "run", draws=2)
 
 

@@ -146,7 +146,7 @@ def test_baskets_vocabulary_quiet_and_force(place, capsys, monkeypatch):
     assert opened.num_positives == 4
     status, out, err = run(capsys, monkeypatch, *arguments)
     assert status == 2
-    assert err == "bayesvec: counts exists; use --force (force=True) to replace it\n"
+    assert err == "bayesvec: counts exists; replace it with --force (force=True), or choose another name\n"
     assert run(capsys, monkeypatch, *arguments, "--force")[0] == 0
     assert open_counts("counts").num_positives == 8
 
@@ -158,9 +158,7 @@ def test_a_file_is_never_replaced(bayesvec, tmp_path, monkeypatch):
     for more in ((), ("--force",)):
         status, _, err = bayesvec("count", "text.txt", "--out", "text.txt", *more)
         assert status == 2
-        assert err == (
-            "bayesvec: text.txt is a file; counts are a folder and do not replace it; choose another name\n"
-        )
+        assert err == ("bayesvec: text.txt is a file, and a counts folder is not; choose another name\n")
     assert Path("text.txt").read_text() == "a b a b\n"
 
 

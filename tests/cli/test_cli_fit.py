@@ -256,10 +256,13 @@ def test_no_data_or_too_much(counts, command):
         (("fit", "x.txt", "--counts", counts), "not both"),
         (("fit", "--counts", "nowhere"), "nowhere does not exist"),
         (("fit", "nowhere.txt"), "nowhere.txt"),
-        (("fit", "--resume", "--out", counts), "is no bayesvec run"),
-        (("fit", "--counts", counts, "--out", counts), "is no bayesvec run"),
-        (("fit", "--counts", counts, "--out", counts, "--force"), "is no bayesvec run"),
-        (("fit", "--counts", counts, "--out", counts.parent, "--force"), "exists and is no run"),
+        (("fit", "--resume", "--out", counts), "is not a bayesvec run"),
+        (("fit", "--counts", counts, "--out", counts), "is not a bayesvec run"),
+        (("fit", "--counts", counts, "--out", counts, "--force"), "is not a bayesvec run"),
+        (
+            ("fit", "--counts", counts, "--out", counts.parent, "--force"),
+            "exists and is not a run",
+        ),
     ):
         status, _, err = command(*arguments)
         assert status == 2, arguments

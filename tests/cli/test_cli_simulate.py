@@ -58,7 +58,8 @@ def test_output_that_exists(tmp_path: Path) -> None:
     assert run("--pairs", 100, "--out", tmp_path / "c").returncode == 0
     again = run("--pairs", 200, "--out", tmp_path / "c")
     assert again.returncode == 2
-    assert again.stderr == f"bayesvec: {tmp_path / 'c'} exists; use --force (force=True) to replace it\n"
+    refused = "exists; replace it with --force (force=True), or choose another name"
+    assert again.stderr == f"bayesvec: {tmp_path / 'c'} {refused}\n"
     assert open_counts(tmp_path / "c").num_observations == 100
     assert run("--pairs", 200, "--out", tmp_path / "c", "--force").returncode == 0
     assert open_counts(tmp_path / "c").num_observations == 200

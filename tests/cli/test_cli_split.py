@@ -46,7 +46,10 @@ def test_names_force_and_what_is_refused(command, tmp_path):
     assert command("counts", "--fractions", "0.8,0.2", "--out", "d")[0] == 0
     assert sorted(path.name for path in (tmp_path / "d").iterdir()) == ["test", "train"]
     status, _, err = command("counts", "--fractions", "0.25,0.25,0.25,0.25", "--out", "d")
-    assert (status, err) == (2, "bayesvec: d exists; use --force (force=True) to replace it\n")
+    assert (status, err) == (
+        2,
+        "bayesvec: d exists; replace it with --force (force=True), or choose another name\n",
+    )
     status, out, _ = command(
         "counts", "--fractions", "0.25,0.25,0.25,0.25", "--out", "d", "--force", "--quiet"
     )
@@ -54,7 +57,10 @@ def test_names_force_and_what_is_refused(command, tmp_path):
     assert sorted(path.name for path in (tmp_path / "d").iterdir()) == ["0", "1", "2", "3"]
     (tmp_path / "d" / "thesis.txt").write_text("years of work")
     for arguments, message in [
-        (("counts", "--out", "d", "--force"), "something else than counts"),
+        (
+            ("counts", "--out", "d", "--force"),
+            "exists and is not a folder of counts folders; it is not replaced",
+        ),
         (("counts", "--out", "e", "--fractions", "0.5,x"), "--fractions is '0.5,x'"),
         (("counts", "--out", "e", "--fractions", "0.5,0.6"), "add up to 1"),
         (("counts", "--out", "e", "--by", "word"), "by is 'word'"),

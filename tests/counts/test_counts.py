@@ -197,7 +197,7 @@ def test_output_that_exists_needs_force(tmp_path: Path) -> None:
     path = tmp_path / "c"
     small().save(path)
     other, _ = simulate(vocab=5, pairs=100)
-    with pytest.raises(InputError, match="exists; use --force"):
+    with pytest.raises(InputError, match="exists; replace it with --force"):
         other.save(path)
     assert open_counts(path).num_words == 3
     other.save(path, force=True)
@@ -205,7 +205,7 @@ def test_output_that_exists_needs_force(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["c"]
     (tmp_path / "file").write_text("x")
     for force in (False, True):
-        with pytest.raises(InputError, match="is a file; counts are a folder and do not replace it"):
+        with pytest.raises(InputError, match="is a file, and a counts folder is not; choose another name"):
             other.save(tmp_path / "file", force=force)
     assert (tmp_path / "file").read_text() == "x"
     (tmp_path / "empty").mkdir()
@@ -217,10 +217,10 @@ def test_output_that_exists_needs_force(tmp_path: Path) -> None:
 def test_force_never_removes_a_folder_of_something_else(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "thesis.txt").write_text("years of work")
-    with pytest.raises(InputError, match="something else"):
+    with pytest.raises(InputError, match="exists and is not a counts folder; it is not replaced"):
         small().save(tmp_path / "home", force=True)
     (tmp_path / "home" / "manifest.json").write_text("{}")
-    with pytest.raises(InputError, match="something else"):
+    with pytest.raises(InputError, match="exists and is not a counts folder; it is not replaced"):
         small().save(tmp_path / "home", force=True)
     assert (tmp_path / "home" / "thesis.txt").read_text() == "years of work"
     # damaged counts are counts

@@ -345,7 +345,7 @@ def test_a_cache_that_cannot_be_written(
 ) -> None:
     (tmp_path / "file").write_text("x")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(InputError, match="cannot keep MovieLens 100K in"):
+    with pytest.raises(InputError, match="cannot keep MovieLens 100K: cannot write"):
         movielens()
 
 

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayesvec as bv
+from bayesvec import _atomic as files
 from bayesvec import cli
 from bayesvec import io as exports
 from bayesvec.errors import BayesvecError, OptionError
 from bayesvec.estimates import convergence
-from bayesvec.io import output as placing
 from bayesvec.io.word2vec import write_vectors
 from bayesvec.posterior.posterior import Posterior, open_posterior
 from bayesvec.vectors.read import read_vectors
@@ -149,12 +149,12 @@ def test_all_draws(post, tmp_path, binary, capsys):
         vectors = read_vectors(tmp_path / "all" / f"chain-{chain}-draw-{draw:02d}.{ending}")
         np.testing.assert_array_equal(vectors.values, post.rho[chain, draw])
     assert "bayesvec: 120 files of " in capsys.readouterr().err
-    with pytest.raises(OptionError, match="is there already"):
+    with pytest.raises(OptionError, match="exists; replace it with --force"):
         post.export(tmp_path / "all", kind, what="all")
     post.export(tmp_path / "all", kind, what="all", side="alpha", force=True)
     assert read_vectors(files[0]).words == CONTEXTS
     (tmp_path / "all" / "notes.txt").write_text("mine")
-    with pytest.raises(OptionError, match="is a folder of something else"):
+    with pytest.raises(OptionError, match="exists and is not a folder of such files; it is not replaced"):
         post.export(tmp_path / "all", kind, what="all", force=True)
     assert (tmp_path / "all" / "notes.txt").exists()
 
@@ -324,7 +324,7 @@ def test_a_failure_leaves_what_was_there(post, tmp_path, monkeypatch, kind, name
     def full(path):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(placing.files, "sync_file", full)
+    monkeypatch.setattr(files, "sync", full)
     for target in (name, f"other-{name}"):
         with pytest.raises(OptionError, match=r"cannot write .*: No space left on device; make room"):
             post.export(tmp_path / target, kind, force=True, **options)
@@ -334,7 +334,7 @@ def test_a_failure_leaves_what_was_there(post, tmp_path, monkeypatch, kind, name
 @pytest.mark.parametrize(("kind", "name", "options"), EXPORTS, ids=str)
 def test_what_is_there_is_kept_unless_forced(post, tmp_path, kind, name, options):
     post.export(tmp_path / name, kind, **options)
-    with pytest.raises(OptionError, match=r"is there already; replace it with --force \(force=True\)"):
+    with pytest.raises(OptionError, match=r"exists; replace it with --force \(force=True\)"):
         post.export(tmp_path / name, kind, **options)
     post.export(tmp_path / name, kind, force=True, **options)
 
@@ -417,7 +417,7 @@ BAD = [
     ("RUN", ("--format", "parquet", "--out", "v", "--level", 2), "level is 2"),
     ("RUN", ("--format", "memmap", "--out", "v.txt"), "give it a name that ends in .npy"),
     ("RUN", ("--format", "arviz", "--out", "v.zarr"), "give it a name that ends in .nc"),
-    ("RUN", ("--format", "word2vec", "--out", "nowhere/v"), "there is no folder nowhere; make it first"),
+    ("RUN", ("--format", "word2vec", "--out", "nowhere/v"), "nowhere; make it, or choose another place"),
     ("NOWHERE", ("--format", "word2vec", "--out", "v"), "is not a run folder"),
     ("RHO", ("--format", "memmap", "--out", "v.npy", "--side", "alpha"), "keeps no draws of alpha"),
     (

@@ -610,8 +610,8 @@ BAD = [
     (("RUN", "--axis", "king:quen"), "'quen' is not in the vocabulary"),
     (("RUN", "--level", "90"), "level is 90"),
     (("RUN", "-n", "0"), "n is 0"),
-    (("RUN", "--out", "nowhere/x.html"), "its folder is not there"),
-    (("RUN", "--out", "."), "is a folder"),
+    (("RUN", "--out", "nowhere/x.html"), "nowhere; make it, or choose another place"),
+    (("RUN", "--out", "."), "is a folder, and a report is not"),
     (("NOWHERE",), "is not a run folder"),
 ]
 

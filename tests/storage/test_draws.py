@@ -391,7 +391,7 @@ def test_mark_moves_after_everything_is_on_the_disk(tmp_path, monkeypatch):
     write_chain(path, manifest, 0, 10)
     assert marks == 4
     assert not renamed
-    monkeypatch.setattr(files, "sync_file", lambda path: None)  # the planted bug is seen
+    monkeypatch.setattr(files, "sync", lambda path: None)  # the planted bug is seen
     with pytest.raises(AssertionError, match="before it is flushed"):
         write_chain(path, recorder.extend(path, manifest, 12), 0, 12)
 

@@ -55,15 +55,15 @@ def test_killed_at_25_random_moments(tmp_path, whole):
 FULL_DISK = """
 import resource, sys
 from run_tools import fake_fit
-from bayesvec.chains import chain
+from bayesvec.chains import display, driver
 from bayesvec.errors import RunError
-chain.COMMIT_SECONDS = chain.COMMIT_SHARE = 0.0
-at = chain.ChainProgress.at
+driver.COMMIT_SECONDS = driver.COMMIT_SHARE = 0.0
+at = display.ChainProgress.at
 def limited(self, sweep, log_posterior):
     at(self, sweep, log_posterior)
     if sweep == 30:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
-chain.ChainProgress.at = limited
+display.ChainProgress.at = limited
 try:
     fake_fit(sys.argv[1], draws=60)
 except RunError as error:
@@ -74,12 +74,12 @@ except RunError as error:
 
 def test_file_size_limit_ends_in_a_clear_error(tmp_path):
     fake_fit(tmp_path / "whole", draws=60)
-    tests = str(Path(__file__).parents[1] / "support")
+    places = os.pathsep.join([str(Path(__file__).parents[1] / "support"), *sys.path])
     ran = subprocess.run(
         [sys.executable, "-c", FULL_DISK, str(tmp_path / "run")],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": tests},
+        env={**os.environ, "PYTHONPATH": places},
         check=False,
     )
     assert ran.returncode == 2, ran.stderr

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from bayesvec.cli.app import STOPPED, app
-from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
     from bayesvec._progress import Advance
@@ -43,7 +42,8 @@ def calibrate(
     quiet: bool = typer.Option(False, "--quiet", help="Show no progress."),
 ) -> None:
     """Fit worlds drawn from the prior and see whether the intervals hold; status 1 if they do not."""
-    _check_free(out)
+    if out is not None:
+        _check_place(out)
     from bayesvec._progress import progress
     from bayesvec.diagnostics.calibration import calibrate as put_to_test
     from bayesvec.fitting import find_method
@@ -95,15 +95,16 @@ class _Report:
             sys.stderr.flush()
 
 
-def _check_free(out: Path | None) -> None:
+def _check_place(out: Path) -> None:
     """Refuse a place that cannot be written before the work is done."""
-    if out is None:
-        return
+    from bayesvec._atomic import check_free
+
     if out.suffix.lower() in _PICTURES:
-        if not out.parent.is_dir():
-            raise OptionError(f"{out.parent} is not there; make it, or choose another place for the picture")
-    elif out.exists():
-        raise OptionError(f"{out} exists; name a new folder, or a picture ({', '.join(_PICTURES)})")
+        check_free(out, what="a picture", force=True)
+    else:
+        check_free(
+            out, what="a folder of rank plots", force=None, folder=True, parents=True, ours=Path.is_dir
+        )
 
 
 def _write(result: "Calibration", out: Path) -> None:
@@ -117,15 +118,11 @@ def _write(result: "Calibration", out: Path) -> None:
     if out.suffix.lower() in _PICTURES:
         plots.save_figure(ax, str(out))
         return
-    import os
-    import shutil
-    import tempfile
-
     import numpy as np
 
-    out.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-    try:
+    from bayesvec._atomic import placed
+
+    with placed(out, folder=True) as partial:
         plots.save_figure(ax, str(partial / "ranks.png"))
         (partial / "calibration.json").write_text(json.dumps(result.to_dict(), indent=1), encoding="utf-8")
         np.savetxt(
@@ -136,8 +133,3 @@ def _write(result: "Calibration", out: Path) -> None:
             header=",".join(result.ranks.kinds),
             comments="",
         )
-        partial.chmod(0o755)
-        os.rename(partial, out)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise

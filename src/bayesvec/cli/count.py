@@ -1,7 +1,6 @@
 """`bayesvec count`."""
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +8,6 @@ import typer
 
 from bayesvec.cli.app import AS_JSON, COUNTING, OUTPUT, QUIET, app, switch
 from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_options
-from bayesvec.errors import InputError
 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
@@ -36,7 +34,6 @@ def count(
 
     text.check()
     check_free(out, force=force)
-    _check_writable(out)
     _warm_up()
     start = perf_counter()
     counts = text.count(texts, seed=seed, threads=threads, progress=not quiet)
@@ -79,14 +76,6 @@ def _summary(counts: "PairCounts", out: Path, seconds: float) -> dict[str, Any]:
         "seconds": seconds,
         "tokens_per_second": recipe["tokens"] / seconds,
     }
-
-
-def _check_writable(out: Path) -> None:
-    """Raise before the counting if nothing could be written afterwards."""
-    folder = next(parent for parent in out.absolute().parents if parent.exists())
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        problem = "is not a folder" if not folder.is_dir() else "is not writable"
-        raise InputError(f"cannot write {out}: {folder} {problem}; choose another place", file=str(out))
 
 
 def _print_summary(summary: dict[str, Any]) -> None:

@@ -49,6 +49,7 @@ def plot(
     quiet: bool = typer.Option(False, "--quiet", help="Print nothing."),
 ) -> None:
     """Draw a picture of a run."""
+    from bayesvec._atomic import check_free
     from bayesvec.plots.saving import picture_kind
     from bayesvec.plots.table import Request, find
 
@@ -56,10 +57,7 @@ def plot(
     _check_request(chosen, wanted, {"axis": axis, "with": beside, "at": at, "between": between, "by": by})
     slices = _two_slices(between)
     picture_kind(out)
-    if not out.absolute().parent.is_dir():
-        raise OptionError(
-            f"cannot write {out}: there is no folder {out.parent}; make it, or choose another place"
-        )
+    check_free(out, what="a picture", force=True)
     import matplotlib
 
     matplotlib.use("Agg")

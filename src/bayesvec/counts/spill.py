@@ -10,6 +10,7 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._machine import memory_bytes
 from bayesvec._types import Array
 from bayesvec.errors import InputError, OptionError
 
@@ -27,7 +28,7 @@ def parse_memory(limit: str | int | None) -> int:
         Bytes, or text such as ``"500MB"``, ``"1.5GB"`` or ``"1GiB"``; by default half of the machine's memory.
     """
     if limit is None:
-        return _machine_memory() // 2
+        return (memory_bytes() or 4 * 10**9) // 2
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?", str(limit).strip().upper())
     if match is None or (match[3] and not match[2]):
         raise OptionError(f"memory is {limit!r}; it must be a size such as 500MB, 1GB or 1.5GiB")
@@ -35,13 +36,6 @@ def parse_memory(limit: str | int | None) -> int:
     if size < SMALLEST:
         raise OptionError(f"memory is {limit!r}; it must be at least {SMALLEST // 10**6}MB")
     return size
-
-
-def _machine_memory() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # unknown on this system
-        return 4 * 10**9
 
 
 class GrowingArray:

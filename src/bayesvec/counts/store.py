@@ -3,13 +3,11 @@
 The folder is written beside its place and renamed, so that it is there as a whole or not at all.
 """
 
-import contextlib
 import hashlib
 import json
 import os
-import secrets
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -54,8 +52,8 @@ def save_counts(
     """
     final = Path(path)
     check_free(final, force=force)
-    with _placed(final) as partial:
-        _write(counts, partial, extra or {})
+    with files.placed(final, folder=True, force=force, error=partial(InputError, file=str(final))) as new:
+        _write(counts, new, extra or {})
 
 
 def save_parts(parts: Mapping[str, PairCounts], path: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -72,10 +70,10 @@ def save_parts(parts: Mapping[str, PairCounts], path: str | os.PathLike[str], *,
     """
     final = Path(path)
     check_free(final, force=force, of_parts=True)
-    with _placed(final) as partial:
+    with files.placed(final, folder=True, force=force, error=partial(InputError, file=str(final))) as new:
         for name, counts in parts.items():
-            (partial / name).mkdir()
-            _write(counts, partial / name, {})
+            (new / name).mkdir()
+            _write(counts, new / name, {})
 
 
 def _write(counts: PairCounts, folder: Path, extra: Mapping[str, Array]) -> None:
@@ -104,33 +102,6 @@ def _write(counts: PairCounts, folder: Path, extra: Mapping[str, Array]) -> None
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array, allow_pickle=False)
     (folder / MANIFEST).write_text(_seal(manifest), encoding="ascii")
-
-
-@contextlib.contextmanager
-def _placed(final: Path) -> Iterator[Path]:
-    """Give a new folder to write to, which is then renamed to ``final``; if that fails, leave nothing."""
-    made: list[Path] = []
-    place = final.resolve()  # through links: what they point at is replaced, not they
-    partial = _beside(place, "partial")
-    try:
-        for parent in reversed([folder for folder in place.parents if not folder.exists()]):
-            parent.mkdir()
-            made.append(parent)
-        partial.mkdir()
-        yield partial
-        files.sync_tree(partial)
-        _put_in_place(partial, place)
-        made.clear()
-    except OSError as error:
-        raise InputError(
-            f"cannot write {final}: {error.strerror or error}; make room or choose another place",
-            file=str(final),
-        ) from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-        with contextlib.suppress(OSError):
-            for folder in reversed(made):
-                folder.rmdir()
 
 
 def open_counts(path: str | os.PathLike[str], *, verify: bool = False) -> PairCounts:
@@ -223,34 +194,15 @@ def check_free(final: Path, *, force: bool, of_parts: bool = False) -> None:
     of_parts : bool
         Whether ``final`` is to hold counts folders, and so may be replaced if it does.
     """
-    try:
-        exists = final.exists()
-        place = final.resolve()
-        here = Path.cwd()
-    except (OSError, RuntimeError, ValueError) as error:
-        shown = f"{str(final)[:60]}..." if len(str(final)) > 60 else str(final)
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot write {shown}: {reason}; choose another name", file=str(final)) from None
-    if here.is_relative_to(place):
-        raise InputError(
-            f"cannot write {final}: it is the folder you are in, or one above; name a new one in it",
-            file=str(final),
-        )
-    if not exists or (final.is_dir() and not any(final.iterdir())):
-        return
-    if not final.is_dir():
-        raise InputError(
-            f"{final} is a file; counts are a folder and do not replace it; choose another name",
-            file=str(final),
-        )
-    if not force:
-        raise InputError(f"{final} exists; use --force (force=True) to replace it", file=str(final))
-    if not all(map(_may_be_replaced, final.iterdir() if of_parts else [final])):
-        raise InputError(
-            f"{final} is a folder that holds something else than counts and is not replaced; "
-            "choose another name",
-            file=str(final),
-        )
+    files.check_free(
+        final,
+        what="a folder of counts folders" if of_parts else "a counts folder",
+        force=force,
+        ours=lambda folder: all(map(_may_be_replaced, folder.iterdir() if of_parts else [folder])),
+        folder=True,
+        parents=True,
+        error=partial(InputError, file=str(final)),
+    )
 
 
 def _may_be_replaced(folder: Path) -> bool:
@@ -372,30 +324,6 @@ def _seal(manifest: dict[str, Any]) -> str:
 
 def _digest(manifest: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:32]
-
-
-def _put_in_place(partial: Path, final: Path) -> None:
-    """Rename the new folder into place; what it replaces is moved aside first and then removed."""
-    if final.exists():
-        aside = _beside(final, "old")
-        os.replace(final, aside)
-        try:
-            os.replace(partial, final)
-        except OSError:
-            os.replace(aside, final)
-            raise
-        if aside.is_dir():
-            shutil.rmtree(aside, ignore_errors=True)
-        else:
-            aside.unlink()
-    else:
-        os.replace(partial, final)
-    files.sync_directory(final.parent)
-
-
-def _beside(final: Path, ending: str) -> Path:
-    """Return a new hidden name next to ``final``, so that a rename between them is one step."""
-    return final.with_name(f".{final.name[:50]}.{secrets.token_hex(4)}.{ending}")
 
 
 def _damaged(folder: Path, what: str) -> InputError:

@@ -261,9 +261,7 @@ def _read_folder(where: Path) -> Speeches:
                 year.append(int(date[speech][:4]))
                 party.append(parties.get(speech, ""))
     if not documents:
-        raise InputError(
-            f"{where} has files of speeches but no speech; download them again", file=str(where)
-        )
+        raise InputError(f"{where} has files of speeches but no speech; download them again", file=str(where))
     return Speeches(documents, np.array(year, dtype=np.int64), np.array(party, dtype=np.str_))
 
 

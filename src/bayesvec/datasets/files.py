@@ -1,14 +1,13 @@
 """Where a data set's files are: a path, the folder BAYESVEC_DATA, or a download that is kept."""
 
-import contextlib
 import hashlib
 import http.client
 import os
-import secrets
 import urllib.error
 import urllib.request
 from pathlib import Path
 
+from bayesvec._atomic import placed
 from bayesvec.errors import InputError
 
 VARIABLE = "BAYESVEC_DATA"
@@ -58,14 +57,8 @@ def downloaded(url: str, *, md5: str, what: str, limit: int) -> Path:
     found = hashlib.md5(content, usedforsecurity=False).hexdigest()
     if found != md5:
         raise InputError(f"what {url} gave is not {what} (its MD5 is {found}, not {md5}); {remedy}")
-    partial = kept.with_name(f".{kept.name}.{secrets.token_hex(4)}.partial")
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
+    with placed(
+        kept, error=lambda problem: InputError(f"cannot keep {what}: {problem}; {remedy}")
+    ) as partial:
         partial.write_bytes(content)
-        os.replace(partial, kept)
-    except OSError as error:
-        raise InputError(f"cannot keep {what} in {cache} ({error.strerror}); {remedy}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
     return kept

@@ -4,6 +4,7 @@ Every export is written beside its place and renamed when it is whole, a few dra
 """
 
 import os
+import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -158,6 +159,15 @@ def _number(name: str, value: Any, size: int) -> int:
         last = f"from 0 to {size - 1}" if size > 1 else "0"
         raise OptionError(f"{name} is {number}; the run has {size}, so it must be {last}")
     return number
+
+
+def check_disk(target: Path, size: float) -> None:
+    """Raise an `OptionError` if the disk has less room than ``size`` bytes."""
+    free = shutil.disk_usage(target.parent).free
+    if size > free:
+        raise OptionError(
+            f"{target} takes {size_text(size)}, and {size_text(free)} are free there; make room first"
+        )
 
 
 def size_text(size: float) -> str:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesvec._atomic import check_free, placed
 from bayesvec._progress import progress
 from bayesvec.errors import OptionError
-from bayesvec.io import Exported, require_draws
-from bayesvec.io.output import check_free, check_room, placed
+from bayesvec.io import Exported, check_disk, require_draws
 
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
@@ -21,11 +21,11 @@ def export_memmap(draws: "Draws", target: Path, side: str, *, force: bool, show:
         raise OptionError(f"{target} is to be a NumPy file; give it a name that ends in .npy")
     described = target.with_suffix(".json")
     for path in (target, described):
-        check_free(path, force=force)
+        check_free(path, what="an export", force=force)
     names = draws.words if side == "rho" else draws.contexts
     shape = (draws.num_chains, draws.num_draws, len(names), draws.dim)
     require_draws(draws, side)
-    check_room(target, 4 * float(np.prod(shape)))
+    check_disk(target, 4 * float(np.prod(shape)))
     kind = "word" if side == "rho" else "context"
     settings = draws.manifest["settings"]
     content = {

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesvec import __version__
+from bayesvec._atomic import check_free, placed
 from bayesvec._progress import progress
 from bayesvec.errors import OptionError
-from bayesvec.io import Exported, require_draws
-from bayesvec.io.output import check_free, check_room, placed
+from bayesvec.io import Exported, check_disk, require_draws
 from bayesvec.posterior.terms import label
 from bayesvec.storage.outcome import read_seconds
 from bayesvec.storage.reader import SIDES
@@ -41,9 +41,9 @@ def export_netcdf(draws: "Draws", target: Path, side: str | None, *, force: bool
     sizes = {"rho": len(draws.words), "alpha": len(draws.contexts)}
     for name in sides:
         require_draws(draws, name)
-    check_free(target, force=force)
+    check_free(target, what="an export", force=force)
     count = draws.num_chains * draws.num_draws
-    check_room(target, 4.0 * count * draws.dim * sum(sizes[name] for name in sides))
+    check_disk(target, 4.0 * count * draws.dim * sum(sizes[name] for name in sides))
     with placed(target) as partial, h5netcdf.File(partial, "w") as file:
         file.attrs.update(_attributes(draws))
         group = file.create_group("posterior")

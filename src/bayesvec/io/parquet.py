@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesvec import __version__
+from bayesvec._atomic import check_free, placed
 from bayesvec._progress import progress
 from bayesvec._types import Float64, Int64
 from bayesvec.estimates import convergence
 from bayesvec.estimates.estimate import tails
 from bayesvec.io import Exported
-from bayesvec.io.output import check_free, placed
 from bayesvec.vectors.read import posterior_mean
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def export_parquet(
     """Write the summaries of one side."""
     from pyarrow import parquet
 
-    check_free(target, force=force)
+    check_free(target, what="an export", force=force)
     mean = posterior_mean(draws, side).values
     sd = np.sqrt(draws.variance(side)).astype(np.float32)
     if draws.num_chains * draws.num_draws == 1:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesvec._atomic import check_free, placed
 from bayesvec._progress import progress
 from bayesvec._types import Float32
-from bayesvec.io import Exported, require_draws, size_text
-from bayesvec.io.output import check_free, check_room, placed
+from bayesvec.io import Exported, check_disk, require_draws, size_text
 from bayesvec.vectors.read import posterior_mean
 from bayesvec.vectors.spelling import written
 
@@ -30,7 +30,7 @@ _ROWS = 1000  # rows of text that are held at a time
 
 def export_mean(draws: "Draws", target: Path, side: str, *, binary: bool, force: bool) -> Exported:
     """Write the posterior mean."""
-    check_free(target, force=force)
+    check_free(target, what="an export", force=force)
     return _export(draws, target, side, posterior_mean(draws, side).values, "posterior mean", binary=binary)
 
 
@@ -38,7 +38,7 @@ def export_draw(
     draws: "Draws", target: Path, side: str, chain: int, draw: int, *, binary: bool, force: bool
 ) -> Exported:
     """Write one draw."""
-    check_free(target, force=force)
+    check_free(target, what="an export", force=force)
     values = draws.read(side, draws=slice(draw, draw + 1))[chain, 0]
     return _export(draws, target, side, values, f"draw {draw} of chain {chain}", binary=binary)
 
@@ -55,17 +55,26 @@ def export_all(draws: "Draws", target: Path, side: str, *, binary: bool, force: 
     """Write a file for each draw."""
     from bayesvec.chains.display import tell
 
-    check_free(target, force=force, ours=lambda path: bool(_FILE.fullmatch(path.name)))
+    check_free(
+        target,
+        what="a folder of such files",
+        force=force,
+        ours=lambda folder: all(_FILE.fullmatch(path.name) for path in folder.iterdir()),
+        folder=True,
+    )
     require_draws(draws, side)
     names, count = _names(draws, side), draws.num_chains * draws.num_draws
     _, _, block = next(draws.blocks(side))
     each = sum(map(len, vector_parts(names, block[0], binary=binary)))
-    check_room(target, each * count)
+    check_disk(target, each * count)
     if show:
         tell(f"{count:,} files of {size_text(each)}, {size_text(each * count)} in all, go to {target}")
     ending, digits = "bin" if binary else "txt", len(str(draws.num_draws - 1))
     total = 0
-    with placed(target, folder=True) as folder, progress("writing draws", count, enabled=show) as advance:
+    with (
+        placed(target, folder=True, force=force) as folder,
+        progress("writing draws", count, enabled=show) as advance,
+    ):
         for chain, first, block in draws.blocks(side):
             for draw, values in enumerate(block, start=first):
                 file = folder / f"chain-{chain}-draw-{draw:0{digits}d}.{ending}"

@@ -1,6 +1,5 @@
 """Figures of experiments: no display, no shared state."""
 
-import os
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesvec._atomic import placed
 from bayesvec._types import Float64
 from bayesvec.paper.experiment import Results, Settings, Values
 from bayesvec.paper.variants import WAYS
@@ -110,8 +110,6 @@ def slope_guide(ax: "Axes", sizes: Sequence[float], at: float) -> None:
 
 
 def save(figure: "Figure", path: Path) -> None:
-    """Write a figure atomically."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
-    figure.savefig(partial, format="png", dpi=DPI, metadata={"Software": None})
-    os.replace(partial, path)
+    """Write a picture, whole or not at all."""
+    with placed(path) as partial:
+        figure.savefig(partial, format="png", dpi=DPI, metadata={"Software": None})

@@ -124,22 +124,18 @@ def write_figures(experiment: Experiment, results: Results, folder: Path) -> lis
 
 def write_page(experiments: Sequence[Experiment], out: Path, page: Path, *, quick: bool) -> list[Path]:
     """Write the page and its figures, in a folder ``figures`` beside it; return the paths."""
-    _check_place(page)
+    files.check_free(
+        page,
+        what="such a page",
+        force=True,
+        ours=files.begins_with(TITLE.encode()),
+        parents=True,
+        error=InputError,
+    )
     written = []
     for experiment in experiments:
         written += write_figures(experiment, experiment.results(out, quick=quick), page.parent / "figures")
     text = page_text(experiments, out, quick=quick, figures="figures")
-    page.parent.mkdir(parents=True, exist_ok=True)
-    files.write(page, [text.encode()])
+    with files.placed(page, error=InputError) as partial:
+        partial.write_text(text, encoding="utf-8")
     return [*written, page]
-
-
-def _check_place(page: Path) -> None:
-    """Raise unless the page is new or replaces an earlier one."""
-    if page.is_dir():
-        raise InputError(f"{page} is a folder; name a file for the page, such as {page / 'paper.md'}")
-    if files.is_other_file(page, TITLE.encode()):
-        raise InputError(f"{page} exists and is not such a page, so it is not replaced; choose another name")
-    above = next(folder for folder in page.absolute().parents if folder.exists())
-    if not above.is_dir():
-        raise InputError(f"cannot write {page}: {above} is a file; choose another name")

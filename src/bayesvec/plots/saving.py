@@ -1,11 +1,10 @@
 """Figures as files."""
 
-import contextlib
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesvec import _atomic as files
 from bayesvec.errors import OptionError
 from bayesvec.plots.style import boxes_allowed
 
@@ -25,17 +24,10 @@ def save_figure(ax: "Axes", path: str) -> None:
 
     final = Path(path)
     kind = picture_kind(final)
-    partial = final.with_name(f".{final.name}.partial")
+    files.check_free(final, what="a picture", force=True)
     figure: Any = ax.get_figure(root=True)
-    try:
-        with boxes_allowed() as boxes, rc_context({"svg.hashsalt": "bayesvec"}):
-            figure.savefig(partial, format=kind, dpi=200, bbox_inches="tight", metadata=_DATES[kind])
-        os.replace(partial, final)
-    except OSError as error:
-        raise OptionError(f"cannot write {path}: {error.strerror}; choose another place") from None
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
+    with files.placed(final) as partial, boxes_allowed() as boxes, rc_context({"svg.hashsalt": "bayesvec"}):
+        figure.savefig(partial, format=kind, dpi=200, bbox_inches="tight", metadata=_DATES[kind])
     warn_of_boxes(boxes)
 
 

@@ -1,6 +1,5 @@
 """The page of a report, and its file."""
 
-import contextlib
 import os
 import shlex
 from collections.abc import Sequence
@@ -9,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesvec import __version__
-from bayesvec._atomic import is_other_file
+from bayesvec._atomic import begins_with, check_free, placed
 from bayesvec._progress import progress as show_progress
-from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL
 from bayesvec.posterior.terms import quoted
 from bayesvec.report import elements as html
@@ -135,31 +133,14 @@ def write_report(
     with show_progress("reading the run", total, enabled=progress) as advance:
         content = gather(posterior, words=words, axis=axis, n=n, at=at, level=level, advance=advance)
         text = page(content, made_by)
-    _put(text, final)
-    return content
-
-
-def _put(text: str, final: Path) -> None:
-    """Write the page beside its place and rename it; a page can be made again, so no disk is waited for."""
-    partial = final.with_name(f".{final.name}.partial")
-    try:
+    with placed(final) as partial:
         partial.write_text(text, encoding="utf-8")
-        os.replace(partial, final)
-    except OSError as error:
-        raise OptionError(f"cannot write {final}: {error.strerror}; choose another place") from None
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
+    return content
 
 
 def check_place(out: Path) -> None:
     """Refuse a place that cannot be written before the work is done."""
-    if out.is_dir():
-        raise OptionError(f"{out} is a folder; name the page to write, such as report.html")
-    if is_other_file(out, b"<!DOCTYPE html"):
-        raise OptionError(f"{out} exists and is not a report; it is not replaced; choose another name")
-    if not out.absolute().parent.is_dir():
-        raise OptionError(f"cannot write {out}: its folder is not there; make it, or choose another place")
+    check_free(out, what="a report", force=True, ours=begins_with(b"<!DOCTYPE html"))
 
 
 def command(

@@ -3,13 +3,13 @@
 import atexit
 import contextlib
 import platform
-import secrets
 import shlex
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from glob import escape
 from importlib.metadata import version
 from pathlib import Path
@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-import bayesvec
+from bayesvec import __version__
 from bayesvec import _atomic as files
+from bayesvec._machine import processor
 from bayesvec._types import Array, Float32, Int64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import with_rows
@@ -130,7 +131,7 @@ class Run(Folder):
 
     def discard(self) -> None:
         """Remove the folder."""
-        recorder.remove_run(self.path)
+        files.remove_folder(self.path)
 
     def extend(self, draws: int) -> None:
         """Ask for more draws than the run was begun with."""
@@ -153,13 +154,10 @@ def exists(path: Path) -> bool:
 
 def check_free(path: Path, *, force: bool = False) -> None:
     """Raise a `RunError` that says what to do unless a new run can be made at ``path``."""
-    if path.is_dir() and not any(path.iterdir()):
-        return
-    if not path.exists() and not path.is_symlink():
-        return
+    error = partial(RunError, path=str(path))
+    files.check_free(path, what="a run", force=True, ours=exists, folder=True, parents=True, error=error)
     if not exists(path):
-        message = f"{path} exists and is no run; name another folder"
-        raise RunError(message, path=str(path))
+        return
     there = layout.open_draws(path)  # raises if it is something else, which is never replaced
     if force:
         return
@@ -217,26 +215,20 @@ def create(
         Replace a run that is there.
     """
     check_free(path, force=force)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(path)
-    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
-    new.mkdir()
-    lock = files.Lock(new)
-    try:
-        counts.save(new / "counts")
-        manifest = _manifest(new, settings, counts, stats, most_draws)
-        names = {"words": counts.words, "contexts": counts.contexts, "groups": counts.groups}
-        recorder.create(new, manifest, names)
-        if prior is not None:
-            files.write(_state_file(new, "prior"), files.array_parts(prior))
-        if start is not None:
-            files.write(_state_file(new, "start"), files.array_parts(start))
-        with recorder.set_aside(path) if force and exists(path) else contextlib.nullcontext():
-            recorder.take_place(new, path)
-    except BaseException:
-        lock.close()
-        shutil.rmtree(new, ignore_errors=True)
-        raise
+    _remove_abandoned(path.resolve())
+    replaced = files.Lock(path) if exists(path) else contextlib.nullcontext()
+    error = partial(RunError, path=str(path))
+    with contextlib.ExitStack() as failing:
+        with replaced, files.placed(path, folder=True, force=force, error=error) as new:
+            lock = failing.enter_context(files.Lock(new))
+            counts.save(new / "counts")
+            manifest = _manifest(new, settings, counts, stats, most_draws)
+            names = {"words": counts.words, "contexts": counts.contexts, "groups": counts.groups}
+            recorder.create(new, manifest, names)
+            for name, arrays in (("prior", prior), ("start", start)):
+                if arrays is not None:
+                    files.write(_state_file(new, name), files.array_parts(arrays))
+        failing.pop_all()
     return Run(path, manifest, lock)
 
 
@@ -263,7 +255,7 @@ def _manifest(
         "format_version": layout.FORMAT_VERSION,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {
-            "bayesvec": bayesvec.__version__,
+            "bayesvec": __version__,
             "python": platform.python_version(),
             **{package: version(package) for package in ("numpy", "scipy", "numba")},
         },
@@ -281,15 +273,6 @@ def _manifest(
         "arrays": recorder.described(arrays),
         "monitored": monitored,
     }
-
-
-def processor() -> str:
-    """Return the name of this machine's processor, where the system tells it."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor()
 
 
 def monitored_pairs(num_words: int, seed: int) -> list[tuple[int, int]]:
@@ -317,7 +300,7 @@ def cosines(rho: Float32, first: Int64, second: Int64) -> Float32:
 def _remove_abandoned(path: Path) -> None:
     """Remove what a process that was killed while it made or replaced this folder left beside it."""
     for left in path.parent.glob(f".{escape(path.name)}.*"):
-        if not left.name.endswith((".new", ".old")):
+        if not left.name.endswith((files.PARTIAL, files.ASIDE)):
             continue
         with contextlib.suppress(RunError, OSError):
             files.Lock(left).close()

@@ -1,7 +1,6 @@
 """Whether a run fits into the machine's memory: asked before anything is written."""
 
-import os
-
+from bayesvec._machine import memory_bytes
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import OptionError
 from bayesvec.storage.settings import Settings
@@ -29,9 +28,9 @@ def needed_bytes(settings: Settings, num_words: int, num_contexts: int, threads:
     return max(chains, start)
 
 
-def check_room(settings: Settings, counts: PairCounts, *, threads: int) -> None:
+def check_memory(settings: Settings, counts: PairCounts, *, threads: int) -> None:
     """Raise an `OptionError` with the figures if a run needs more memory than the machine has."""
-    there = machine_bytes()
+    there = memory_bytes()
     needed = needed_bytes(settings, counts.num_words, counts.num_contexts, threads)
     if there is not None and needed > there:
         raise OptionError(
@@ -39,11 +38,3 @@ def check_room(settings: Settings, counts: PairCounts, *, threads: int) -> None:
             f"{threads} threads that needs about {needed / 1e9:.1f} GB of memory, and this machine has "
             f"{there / 1e9:.1f} GB; take a smaller dim or fewer words"
         )
-
-
-def machine_bytes() -> int | None:
-    """Return the machine's memory, None where the system does not tell."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return None

@@ -6,10 +6,7 @@ the mark says. Draws are a function of the state before them, so going on writes
 """
 
 import contextlib
-import os
-import secrets
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -131,52 +128,6 @@ def _write_sizes(
         staged.write(array.folder / "zarr.json", [array.metadata(settings["chains"], settings["draws"])])
     for group in {array.folder.parent for array in arrays.values()}:
         zarr3.write_draw_numbers(staged, group / "draw", settings["draws"], before)
-
-
-def take_place(temporary: Path, path: Path) -> None:
-    """Rename a complete new run folder to its name."""
-    files.sync_tree(temporary)
-    try:
-        os.rename(temporary, path)
-    except OSError as error:
-        if path.exists():
-            raise RunError(f"{path} exists already; name another folder", path=str(path)) from error
-        raise
-    files.sync_directory(path.parent)
-
-
-@contextlib.contextmanager
-def set_aside(path: Path) -> Iterator[None]:
-    """Move a run folder, and nothing that is not one, out of the way of another that takes its name.
-
-    It is removed after that, and comes back if that fails.
-    """
-    layout.read_manifest(path)
-    lock = files.Lock(path)
-    try:
-        aside = _hide(path)
-        try:
-            yield
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.rename(aside, path)
-            raise
-        shutil.rmtree(aside, ignore_errors=True)
-    finally:
-        lock.close()
-
-
-def remove_run(path: Path) -> None:
-    """Remove a run folder that the caller has locked; its name is free before anything of it is gone."""
-    shutil.rmtree(_hide(path))
-
-
-def _hide(path: Path) -> Path:
-    """Give a folder a name that no run has: a crash while it is removed leaves nothing in the way."""
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.old")
-    os.rename(path, aside)
-    files.sync_directory(path.parent)
-    return aside
 
 
 class ChainRecorder:

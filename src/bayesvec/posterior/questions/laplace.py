@@ -1,14 +1,13 @@
 """Give the cosines of a few words by the Laplace approximation at the mode (RUN: best of --method map)."""
 
 from collections.abc import Callable, Iterator, Sequence
-from io import BytesIO
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesvec import _atomic as files
+from bayesvec._atomic import placed
 from bayesvec._progress import progress as show_progress
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Estimate
@@ -115,9 +114,8 @@ def _ask(
             posterior, wanted, at=at, threads=threads, report=lambda text: advance(1, text)
         )
     if out is not None:
-        content = BytesIO()
-        np.savez(content, words=np.array(found.words), mean=found.mean, covariance=found.covariance)
-        files.write(out, [content.getvalue()])
+        with placed(out) as partial, partial.open("wb") as file:
+            np.savez(file, words=np.array(found.words), mean=found.mean, covariance=found.covariance)
     return _Answer(found, cosines_of(found, posterior.path))
 
 
