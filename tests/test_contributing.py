@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"```python\n# ((?:src/bayesvec|tests)/\S+\.py)\n(.*?)```", re.DOTALL)
-SECTIONS = ("A prior", "A plot")
+SECTIONS = ("A prior", "A question", "A plot")
 
 # adds a folder to those that the tables look through, as if its modules stood in the package
 PRELUDE = """
@@ -17,7 +17,7 @@ import importlib
 import sys
 from pathlib import Path
 
-for name in ("priors", "plots"):
+for name in ("priors", "posterior.questions", "plots"):
     package = importlib.import_module(f"bayesvec.{name}")
     package.__path__.append(str(Path("src/bayesvec", *name.split(".")).resolve()))
 """
@@ -69,6 +69,7 @@ def test_an_example_is_a_module_and_a_test(name):
 def test_examples_are_in_the_help(copied):
     folder = copied(*SECTIONS)
     for words, stated in (
+        (["--help"], "angle Give the angle between the vectors of two words"),
         (["fit", "--help"], "--prior-shift"),
         (["plot", "--help"], "histogram"),
     ):

@@ -76,6 +76,13 @@ def test_every_public_name_is_in_the_reference():
     assert named == public - {"__version__"} | {"open"}
 
 
+def test_every_question_is_on_its_page():
+    from bayesvec.posterior import table
+
+    commands = set(re.findall(r"`([a-z]+)[ `]", PAGES["howto/questions.md"]))
+    assert set(table.names()) <= commands
+
+
 def test_every_plot_is_in_the_documentation():
     from bayesvec.plots.table import plots
 
