@@ -180,7 +180,7 @@ def bad(place, name, data):
         (["text.txt", "--text-column", "x"], "--format"),
         (["lists.parquet", "--text-column", "x"], "column 'x' holds list<"),
         (["deep.jsonl", "--text-column", "x"], "deep.jsonl, line 1 is not JSON"),
-        (["text.txt", "--encoding", "hex"], "encoding 'hex' is no encoding of text"),
+        (["text.txt", "--encoding", "hex"], "encoding 'hex' is not a text encoding"),
         (["text.txt", "--window", "9" * 20], "window is 9"),
         (["text.txt", "--stopwords-action", "drop"], "--stopwords"),
         (["text.txt", "text.txt"], "text.txt is named twice"),

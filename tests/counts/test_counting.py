@@ -530,7 +530,7 @@ def test_input_that_cannot_be_is_refused(tmp_path):
         bv.count(documents="a b c")
     with pytest.raises(InputError, match="document 2 is int"):
         bv.count(documents=["a b", 3])
-    with pytest.raises(InputError, match="no path"):
+    with pytest.raises(InputError, match="not a path"):
         bv.count([["a", "b"]])
     with pytest.raises(InputError, match="holds no words"):
         bv.count(documents=["...", ""])

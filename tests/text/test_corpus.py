@@ -396,7 +396,7 @@ def test_a_file_named_twice_is_refused(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("encoding", ["hex", "rot13", "base64", "undefined", "a\0b", "klingon"])
 def test_an_encoding_must_be_one_of_text(encoding):
-    with pytest.raises(OptionError, match="is no encoding of text"):
+    with pytest.raises(OptionError, match="is not a text encoding"):
         ReadOptions(encoding=encoding)
 
 

@@ -1,1 +1,1 @@
-"""Text to counts: files, words, token ids, windows, pairs."""
+"""From text to token ids: files, tables, words, vocabulary; `count` takes them on to pair counts."""

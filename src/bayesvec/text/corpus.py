@@ -1,4 +1,4 @@
-"""Text to a vocabulary and token ids."""
+"""Encoding: words become numbers as they are read, then rows of the vocabulary."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -11,7 +11,7 @@ import numpy as np
 from bayesvec._pipeline import in_order
 from bayesvec._progress import progress
 from bayesvec._types import Int32, Int64
-from bayesvec.counts.documents import EncodedCorpus
+from bayesvec.counts.documents import EncodedCorpus, offsets
 from bayesvec.counts.spill import GrowingArray
 from bayesvec.errors import InputError
 from bayesvec.text.reading import Block
@@ -20,7 +20,7 @@ from bayesvec.text.vocabulary import VocabularyOptions, choose_vocabulary
 
 
 class TokenStream(NamedTuple):
-    """Every token of the input by the number of its word, before a vocabulary is chosen."""
+    """Every token as the number of its word, before a vocabulary is chosen."""
 
     tokens: Int32
     lengths: Int64  # of each document
@@ -32,9 +32,9 @@ class TokenStream(NamedTuple):
 def tokenize(
     blocks: Iterable[Block], tokenizer: Tokenizer, *, total_bytes: int, memory: int, threads: int, show: bool
 ) -> TokenStream:
-    """Cut blocks of text into words and number them.
+    """Split blocks of text into words and number them.
 
-    The compiled scanner works on several blocks at once; their words are numbered in the order of the blocks.
+    Several blocks are scanned at once by compiled code; words are numbered in the order of the blocks.
     """
     table = WordTable(tokenizer)
     tokens = GrowingArray(np.int32, memory // 4)
@@ -52,9 +52,7 @@ def tokenize(
             lengths.append(block_lengths, block.continues)
             groups.extend(block.groups or ())
             seconds = perf_counter() - start
-            speed = (
-                f", {tokens.size / seconds:,.0f} a second" if seconds > 1.0 else ""
-            )  # not of the first steps
+            speed = f", {tokens.size / seconds:,.0f} per second" if seconds > 1.0 else ""
             advance(block.read, f"{tokens.size:,} tokens{speed}")
     return TokenStream(tokens.finish(), lengths.finish(), table.words, table.frequency, groups or None)
 
@@ -65,14 +63,14 @@ def _scan(tokenizer: Tokenizer, block: Block) -> tuple[Block, tuple[Int32, Int64
         return block, None
     from bayesvec.kernels.scanning import scan
 
-    if tokenizer.lowercase:  # of ASCII alone, whose letters' case decides nothing else
+    if tokenizer.lowercase:  # ASCII letters; their case makes no other difference
         block = block._replace(data=block.data.lower())
     data = np.frombuffer(block.data, dtype=np.uint8)
     return block, scan(data, block.starts, block.ends, tokenizer.classes)
 
 
 class _Lengths:
-    """The length of each document, those that go on from block to block added up."""
+    """The length of each document; parts of a document in several blocks are added up."""
 
     def __init__(self) -> None:
         self._parts: list[Int64] = []
@@ -89,7 +87,7 @@ class _Lengths:
 
 
 def number_lists(documents: Iterable[Sequence[str]], tokenizer: Tokenizer, *, memory: int) -> TokenStream:
-    """Number the words of documents that are cut already."""
+    """Number the words of tokenised documents."""
     table = WordTable(tokenizer)
     tokens = GrowingArray(np.int32, memory // 4)
     lengths = _Lengths()
@@ -104,40 +102,35 @@ def number_lists(documents: Iterable[Sequence[str]], tokenizer: Tokenizer, *, me
 def encode(
     stream: TokenStream, options: VocabularyOptions, pair_options: dict[str, Any]
 ) -> tuple[EncodedCorpus, tuple[str, ...], tuple[str, ...]]:
-    """Choose the vocabulary and write every token as its row, in place.
+    """Choose the vocabulary and replace every token by its row, in place.
 
     Returns
     -------
     corpus : EncodedCorpus
         The documents.
     vocabulary : tuple of str
-        The context rows' names.
+        Names of the context rows.
     groups : tuple of str
-        The names of the groups, in order; empty if there are none.
+        Names of the groups, in order; empty if there are none.
     """
     vocabulary, frequency, row = choose_vocabulary(stream.words, stream.frequency, options)
     step = 1 << 22
     for first in range(0, len(stream.tokens), step):
         part = stream.tokens[first : first + step]
         part[:] = row[part]
-    bounds = np.concatenate([[0], np.cumsum(stream.lengths)]).astype(np.int64)
+    bounds = offsets(stream.lengths)
     names: tuple[str, ...] = ()
     group_of = rows = None
     if stream.groups is not None:
         names = tuple(sorted(set(stream.groups)))
-        _check_groups(names)
+        if bad := next((name for name in names if "@" in name), None):
+            raise InputError(f"the group {bad!r} contains '@', which separates word and group; rename it")
         number = {name: at for at, name in enumerate(names)}
         group_of = np.array([number[group] for group in stream.groups], dtype=np.int32)
         rows = _rows_that_occur(stream.tokens, bounds, group_of, len(vocabulary), len(names))
     numbers = np.arange(len(stream.lengths), dtype=np.int64)
     corpus = EncodedCorpus(stream.tokens, bounds, numbers, frequency, group_of, rows, pair_options)
     return corpus, vocabulary, names
-
-
-def _check_groups(names: Iterable[str]) -> None:
-    for name in names:
-        if "@" in name:
-            raise InputError(f"the group {name!r} holds '@', which stands between word and group; rename it")
 
 
 def _rows_that_occur(tokens: Int32, bounds: Int64, group_of: Int32, num_words: int, num_groups: int) -> Int32:

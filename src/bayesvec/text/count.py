@@ -1,10 +1,10 @@
-"""Text, or baskets of items, to pair counts."""
+"""Pair counts of text, or of baskets of items."""
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from bayesvec import __version__
 from bayesvec._pipeline import check_threads
@@ -23,7 +23,6 @@ from bayesvec.text.vocabulary import VocabularyOptions, WordList, Words, make_vo
 PathLike = str | os.PathLike[str]
 
 _LISTS = ("vocabulary", "stopwords")
-_NONE_LEFT = object()
 
 
 def count(
@@ -63,57 +62,57 @@ def count(
     ----------
     texts : path or iterable of paths, optional
         Files, globs, folders, or ``-`` for standard input: plain text, JSON lines, CSV or Parquet, also
-        compressed (``.gz .bz2 .xz .zst``). Text is never given here itself.
+        compressed (``.gz .bz2 .xz .zst``). To give the text itself, use ``documents``.
     documents : iterable of str, or of lists of str, optional
-        The documents themselves, instead of ``texts``; lists of words are not cut again or lower-cased.
+        The documents themselves, instead of ``texts``; lists of words are not tokenised or lower-cased.
     groups : iterable, optional
         The group (a party, a year) of each of ``documents``: text, numbers or dates.
     vocab : int, optional
-        How many of the most common words are kept; by default 5,000, or all if there are fewer. Words equally
-        common are taken in the order of their code points.
+        Size of the vocabulary, the most frequent words; by default 5,000, or all if there are fewer. Ties are
+        broken by code points.
     min_count : int, optional
-        How often a word must occur to be kept.
+        Minimum count of a word.
     vocabulary : path or iterable of str, optional
-        The words to keep, in this order, instead of the most common ones; a file has one on each line. They
-        are lower-cased and composed as the tokenizer does it.
+        The vocabulary, in this order, instead of the most frequent words; a file has one word per line. Words are
+        lower-cased and composed as the tokenizer does it.
     window : int, optional
-        Contexts are the words at most this far to the left and to the right, in the same document.
+        Number of words to the left and to the right that are contexts, in the same document.
     window_over : {"positions", "vocabulary"}, optional
-        Whether a word that is not kept keeps its place in the window or is closed up.
+        Whether a word outside the vocabulary keeps its position in the window or is removed first.
     negatives : int, optional
-        Negative samples for each positive one.
+        Negative samples per positive sample.
     negative_power : float, optional
-        They are drawn from the frequencies of the words kept, to this power.
+        Negative samples are drawn in proportion to the frequencies to this power.
     subsample : float, optional
         Threshold ``t`` of Mikolov et al. (2013): a token of a word with relative frequency ``f`` is kept with
         probability ``sqrt(t / f)``.
     tokenizer : str, optional
-        ``words`` (lower-case Unicode words), ``whitespace`` (text that is tokenised already), or a regular
-        expression. See `bayesvec.text.tokens` for what exactly a word is.
+        ``words`` (lower-case Unicode words), ``whitespace`` (for tokenised text), or a regular expression. See
+        `bayesvec.text.tokens` for the definition of a word.
     lowercase : bool, optional
-        Whether words are lower-cased; by default all but those of ``whitespace``.
+        Whether words are lower-cased; by default with every tokenizer but ``whitespace``.
     stem : {"english"}, optional
         Replace each word by its Snowball stem.
     stopwords : path or iterable of str, optional
-        Words that are treated apart, given as those of ``vocabulary``.
+        Stopwords, given like ``vocabulary``.
     stopwords_action : {"drop", "keep-unstemmed"}, optional
-        Whether stopwords are outside the vocabulary (the default) or only left unstemmed.
+        Whether stopwords are removed from the vocabulary (the default) or only left unstemmed.
     text_column, group_column : str, optional
         The columns of a table that hold the text and the group of each document. With groups, word rows are
         ``word@group`` for every word that occurs in the group; contexts are shared.
     document : {"line", "file"}, optional
-        What a document of plain text is.
+        Whether a document of plain text is a line or a file.
     format : {"auto", "text", "jsonl", "csv", "tsv", "parquet"}, optional
-        The format of the files; by default their names tell.
+        The format of the files; by default by their names.
     encoding, errors : str, optional
         How bytes are decoded; ``errors`` is ``strict``, ``replace`` or ``ignore``.
     memory : str or int, optional
-        About how much memory the counting may use, such as ``"1GB"``; beyond it temporary files are used, in
-        the folder that the environment variable TMPDIR names. The list of distinct words is always in memory.
+        Approximate limit on memory, such as ``"1GB"``; beyond it temporary files are used, in the folder named by
+        the environment variable TMPDIR. The list of distinct words is always in memory.
     threads : int, optional
-        By default one for each processor.
+        Number of threads; by default one per processor.
     seed : int, optional
-        Of the negative samples and the subsampling.
+        Seed of the negative samples and the subsampling.
     progress : bool, optional
         Show progress if standard error is a terminal.
 
@@ -122,40 +121,25 @@ def count(
     PairCounts
         The counts, with the encoded documents as ``source``.
     """
-    pair_options = PairOptions(
-        window=window,
-        window_over=window_over,
-        negatives=negatives,
-        negative_power=negative_power,
-        subsample=subsample,
-        seed=seed,
-    )
+    pair_options = PairOptions(window, window_over, negatives, negative_power, subsample, seed)
     cutter = make_tokenizer(tokenizer, lowercase)
-    documents, are_lists = _peeked(documents)
+    documents, are_lists = _peek(documents)
+    form = str if are_lists else cutter.form
     words, lists = make_vocabulary_options(
-        vocab,
-        min_count,
-        vocabulary,
-        stem,
-        stopwords,
-        stopwords_action,
-        form=str if are_lists else cutter.form,
+        vocab, min_count, vocabulary, stem, stopwords, stopwords_action, form=form
     )
-    limit, workers = parse_memory(memory), check_threads(threads)
+    limits = _Limits(parse_memory(memory), check_threads(threads), progress)
     reading = ReadOptions(text_column, group_column, document, format, encoding, errors)
     sources: list[Source] = []
     if are_lists and texts is None:
-        stream = _read_lists(documents, groups, cutter, memory=limit)
+        stream = _number(map(_words_of, documents, itertools.count(1)), cutter, "documents", limits)
+        stream = _with_groups(stream, groups, "documents")
     else:
-        stream, sources = _read(
-            texts, documents, groups, cutter, reading, memory=limit, threads=workers, show=progress
-        )
+        stream, sources = _read(texts, documents, groups, cutter, reading, limits)
     options = _described(words, lists, cutter, reading) | {"document": document}
     if are_lists:
         options |= {"tokenizer": None, "lowercase": None}
-    return _counted(
-        stream, sources, words, pair_options, options, memory=limit, threads=workers, show=progress
-    )
+    return _counted(stream, sources, words, pair_options, options, limits)
 
 
 def count_baskets(
@@ -180,20 +164,20 @@ def count_baskets(
     seed: int = 0,
     progress: bool = True,
 ) -> PairCounts:
-    """Count the pairs of items that lie in the same basket (a user's films), with negative samples.
+    """Count the pairs of items in the same basket (the films of a user), with negative samples.
 
-    Every ordered pair of distinct places in a basket is a positive sample.
+    Every ordered pair of distinct positions in a basket is a positive sample.
 
     Parameters
     ----------
     baskets : iterable of iterables, or path or iterable of paths
-        The baskets, each an iterable of items (named by ``str(item)``); or files as in `count`, where a line
-        or a row of a table is a basket.
+        The baskets, each an iterable of items (named by ``str(item)``); or files as in `count`, where a line or
+        a row of a table is a basket.
     groups : iterable, optional
-        The group of each basket, where baskets are given themselves.
+        The group of each basket, if the baskets themselves are given.
     tokenizer : str, optional
-        How a line of a file is cut into items: at white space, or every match of a regular expression
-        (``[^,]+`` for items between commas).
+        How a line of a file is split into items: at white space, or every match of a regular expression (``[^,]+``
+        for items separated by commas).
     vocab, min_count, vocabulary, negatives, negative_power, subsample
         As in `count`, items for words.
     lowercase, text_column, group_column, format, encoding, errors, memory, threads, seed, progress
@@ -205,28 +189,30 @@ def count_baskets(
         The counts, with the encoded baskets as ``source``.
     """
     pair_options = PairOptions(
-        window=None, negatives=negatives, negative_power=negative_power, subsample=subsample, seed=seed
+        None, negatives=negatives, negative_power=negative_power, subsample=subsample, seed=seed
     )
     cutter = make_tokenizer(tokenizer, lowercase)
     paths, items = _paths_or_baskets(baskets)
-    form = (
-        str if paths is None else cutter.form
-    )  # baskets in memory are not cut: their items stay as they are
+    form = str if paths is None else cutter.form  # items of baskets in memory stay as they are
     words, lists = make_vocabulary_options(vocab, min_count, vocabulary, None, None, None, form=form)
-    limit, workers = parse_memory(memory), check_threads(threads)
+    limits = _Limits(parse_memory(memory), check_threads(threads), progress)
     reading = ReadOptions(text_column, group_column, "line", format, encoding, errors)
     sources: list[Source] = []
     if paths is None:
-        stream = number_lists(map(_item_names, items, itertools.count(1)), cutter, memory=limit)
-        stream = stream._replace(groups=_checked_groups(groups, len(stream.lengths), "baskets"))
+        stream = _number(map(_item_names, items, itertools.count(1)), cutter, "baskets", limits)
+        stream = _with_groups(stream, groups, "baskets")
     else:
-        stream, sources = _read(
-            paths, None, groups, cutter, reading, memory=limit, threads=workers, show=progress
-        )
+        stream, sources = _read(paths, None, groups, cutter, reading, limits)
     options = _described(words, lists, cutter, reading)
-    return _counted(
-        stream, sources, words, pair_options, options, memory=limit, threads=workers, show=progress
-    )
+    return _counted(stream, sources, words, pair_options, options, limits)
+
+
+class _Limits(NamedTuple):
+    """Resources that counting may use, and whether it shows its progress."""
+
+    memory: int
+    threads: int
+    show: bool
 
 
 def _read(
@@ -235,60 +221,64 @@ def _read(
     groups: Iterable[Any] | None,
     tokenizer: Tokenizer,
     reading: ReadOptions,
-    *,
-    memory: int,
-    threads: int,
-    show: bool,
+    limits: _Limits,
 ) -> tuple[TokenStream, list[Source]]:
     """Read and tokenise files, or documents given as strings."""
     if (texts is None) == (documents is None):
         raise OptionError("give either texts (paths) or documents (strings), one of the two")
-    reading = replace(
-        reading, divisible=tokenizer.classes is not None, block_bytes=max(1 << 16, min(1 << 22, memory // 64))
-    )
-    sources: list[Source] = []
-    if documents is not None:
-        blocks = row_blocks(_given_rows(documents, groups), "documents", reading)
-    elif groups is not None:
+    if documents is None and groups is not None:
         raise OptionError(
-            "groups goes with documents (or baskets) in memory; those of files are named by group_column"
+            "groups goes with documents (or baskets) in memory; for files, name the column by group_column"
         )
-    else:
-        sources = find_sources(texts)
-        blocks = read_blocks(sources, reading)
-    stream = tokenize(
-        blocks,
-        tokenizer,
-        total_bytes=sum(source.size for source in sources),
-        memory=memory,
-        threads=threads,
-        show=show,
+    block_bytes = max(1 << 16, min(1 << 22, limits.memory // 64))
+    reading = replace(reading, divisible=tokenizer.classes is not None, block_bytes=block_bytes)
+    sources = [] if documents is not None else find_sources(texts)
+    blocks = (
+        read_blocks(sources, reading)
+        if documents is None
+        else row_blocks(_given_rows(documents), "documents", reading)
     )
+    total = sum(source.size for source in sources)
+    memory, threads, show = limits
+    stream = tokenize(blocks, tokenizer, total_bytes=total, memory=memory, threads=threads, show=show)
     if not len(stream.tokens):
         names = ", ".join(source.name for source in sources[:3]) or "documents"
         empty = sources and all(source.path is not None and source.size == 0 for source in sources)
         problem = "is empty" if empty else f"holds no words (tokenizer {tokenizer.name!r})"
         raise InputError(f"{names} {problem}; give text with at least two words")
-    return stream, sources
+    return _with_groups(stream, groups, "documents"), sources
 
 
-def _peeked(documents: Any) -> tuple[Any, bool]:
-    """Return the documents, and whether they are lists of words (by the first one)."""
+def _number(lists: Iterable[Sequence[str]], tokenizer: Tokenizer, what: str, limits: _Limits) -> TokenStream:
+    """Number the words of documents given as lists, or the items of baskets."""
+    stream = number_lists(lists, tokenizer, memory=limits.memory)
+    if not len(stream.tokens):
+        raise InputError(f"{what} holds no words; give at least two words")
+    return stream
+
+
+def _peek(documents: Any) -> tuple[Any, bool]:
+    """Return the documents, and whether they are lists of words, judging by the first."""
     if documents is None or isinstance(documents, str):
         return documents, False
-    rest = iter(documents)
-    first = next(rest, _NONE_LEFT)
-    if first is _NONE_LEFT:
-        raise InputError("there are no documents; give at least one")
-    return itertools.chain([first], rest), isinstance(first, list | tuple)
+    first, whole = _first_of(documents, "documents")
+    return whole, isinstance(first, list | tuple)
 
 
-def _read_lists(documents: Any, groups: Any, tokenizer: Tokenizer, *, memory: int) -> TokenStream:
-    """Number the words of documents that are lists of them."""
-    stream = number_lists(map(_words_of, documents, itertools.count(1)), tokenizer, memory=memory)
-    if not len(stream.tokens):
-        raise InputError("documents holds no words; give text with at least two words")
-    return stream._replace(groups=_checked_groups(groups, len(stream.lengths), "documents"))
+def _paths_or_baskets(baskets: Any) -> tuple[Any, Iterable[Iterable[Any]]]:
+    """Return paths or baskets, judging by the type of the first: strings and paths are paths."""
+    if isinstance(baskets, str | os.PathLike):
+        return baskets, ()
+    first, whole = _first_of(baskets, "baskets")
+    return (list(whole), ()) if isinstance(first, str | os.PathLike) else (None, whole)
+
+
+def _first_of(items: Iterable[Any], what: str) -> tuple[Any, Iterable[Any]]:
+    """Return the first item, and all of them."""
+    rest = iter(items)
+    for first in rest:
+        return first, itertools.chain([first], rest)
+    raise InputError(f"there are no {what}; give at least one")
 
 
 def _words_of(document: Any, number: int) -> Sequence[str]:
@@ -303,62 +293,41 @@ def _words_of(document: Any, number: int) -> Sequence[str]:
     return document
 
 
-def _given_rows(documents: Iterable[Any], groups: Iterable[Any] | None) -> Iterable[Row]:
-    if isinstance(documents, str):
-        raise InputError("documents is one string; it must be a list of strings, one for each document")
-    names = None if groups is None else iter(groups)
-    number = 0
-    for number, text in enumerate(documents, start=1):
-        if not isinstance(text, str):
-            raise InputError(
-                f"document {number} is {type(text).__name__}; it must be a string, or all must be lists of words"
-            )
-        yield text, None if names is None else _group_of(number, names), number
-    if names is not None and next(names, _NONE_LEFT) is not _NONE_LEFT:
-        raise InputError(f"there are more groups than documents ({number}); give one for each document")
-
-
-def _group_of(number: int, groups: Iterator[Any]) -> str:
-    group = next(groups, _NONE_LEFT)
-    if group is _NONE_LEFT:
-        raise InputError(f"document {number} has no group; groups needs one for each document")
-    if (name := group_name(group)) is None:
-        raise InputError(f"the group of document {number} is {group!r}; it must be text, a number or a date")
-    return name
-
-
-def _checked_groups(groups: Iterable[Any] | None, size: int, what: str) -> list[str] | None:
-    if groups is None:
-        return None
-    given = list(groups)
-    if len(given) != size:
-        raise InputError(f"groups has {len(given)} entries for {size} {what}; it needs one for each")
-    rest = iter(given)
-    return [_group_of(number, rest) for number in range(1, size + 1)]
-
-
 def _item_names(basket: Any, number: int) -> list[str]:
     if isinstance(basket, str | bytes) or not isinstance(basket, Iterable):
         raise InputError(f"basket {number} is {basket!r}; it must be a list of items")
     return [str(item) for item in basket]
 
 
-def _paths_or_baskets(baskets: Any) -> tuple[Any, Iterable[Iterable[Any]]]:
-    """Tell paths from baskets by the type of the first item: strings and paths are paths."""
-    if isinstance(baskets, str | os.PathLike):
-        return baskets, ()
-    rest = iter(baskets)
-    first = next(rest, None)
-    if first is None:
-        raise InputError("there are no baskets; give at least one")
-    whole = itertools.chain([first], rest)
-    return (list(whole), ()) if isinstance(first, str | os.PathLike) else (None, whole)
+def _given_rows(documents: Iterable[Any]) -> Iterable[Row]:
+    if isinstance(documents, str):
+        raise InputError("documents is one string; it must be a list of strings, one per document")
+    for number, text in enumerate(documents, start=1):
+        if not isinstance(text, str):
+            raise InputError(
+                f"document {number} is {type(text).__name__}; it must be a string, or all must be lists of words"
+            )
+        yield text, None, number
+
+
+def _with_groups(stream: TokenStream, groups: Iterable[Any] | None, what: str) -> TokenStream:
+    """Return the documents with the groups that were given for them."""
+    if groups is None:
+        return stream
+    names = []
+    for number, group in enumerate(groups, start=1):
+        if (name := group_name(group)) is None:
+            raise InputError(f"group {number} is {group!r}; it must be text, a number or a date")
+        names.append(name)
+    if len(names) != len(stream.lengths):
+        raise InputError(f"there are {len(names)} groups for {len(stream.lengths)} {what}; give one for each")
+    return stream._replace(groups=names)
 
 
 def _described(
     words: VocabularyOptions, lists: Mapping[str, WordList], tokenizer: Tokenizer, reading: ReadOptions
 ) -> dict[str, Any]:
-    """Return the options that made the vocabulary, fit for JSON; lists of words by name, size and checksum."""
+    """Return the options of the vocabulary as JSON values; lists of words by name, size and checksum."""
     described = {name: lists[name].described() if name in lists else None for name in _LISTS}
     return {
         "vocab": words.vocab,
@@ -382,12 +351,9 @@ def _counted(
     words: VocabularyOptions,
     pair_options: PairOptions,
     options: dict[str, Any],
-    *,
-    memory: int,
-    threads: int,
-    show: bool,
+    limits: _Limits,
 ) -> PairCounts:
-    """Choose the vocabulary, count, and write down how it was done."""
+    """Choose the vocabulary, count, and record how it was done."""
     types = len(stream.words)
     stopwords_not_found = len(words.stopwords.difference(stream.words))
     documents = int((stream.lengths > 0).sum())
@@ -405,4 +371,5 @@ def _counted(
         "stopwords_not_found": stopwords_not_found,
         "groups": list(groups),
     }
+    memory, threads, show = limits
     return count_corpus(corpus, vocabulary, groups, recipe=recipe, memory=memory, threads=threads, show=show)

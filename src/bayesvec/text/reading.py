@@ -1,4 +1,4 @@
-"""Documents from files, as blocks of UTF-8."""
+"""Documents read from files, as blocks of UTF-8."""
 
 import codecs
 import lzma
@@ -15,14 +15,14 @@ from bayesvec.text.tables import Row, csv_rows, json_rows, parquet_rows
 
 
 class Block(NamedTuple):
-    """Documents, or parts of them, that are read together."""
+    """Documents, or parts of documents, that are read together."""
 
     data: bytes  # UTF-8
     starts: Int64  # first byte of each document
     ends: Int64  # one past its last
     groups: list[str] | None = None  # the group of each document
-    continues: bool = False  # the first document goes on from the block before
-    read: int = 0  # bytes of the file used up since the block before
+    continues: bool = False  # the first document started in the previous block
+    read: int = 0  # bytes of the file consumed since the previous block
 
 
 def read_blocks(sources: Sequence[Source], options: ReadOptions) -> Iterator[Block]:
@@ -54,7 +54,7 @@ def _blocks_of(source: Source, kind: str, stream: IO[bytes], options: ReadOption
 
 
 def _utf8_chunks(source: Source, stream: IO[bytes], options: ReadOptions) -> Iterator[bytes]:
-    """Yield the text as UTF-8, checked; a chunk may end inside a character."""
+    """Yield the text as valid UTF-8; a chunk may end inside a character."""
     plain = codecs.lookup(options.encoding).name == "utf-8" and options.errors == "strict"
     decoder = codecs.getincrementaldecoder(options.encoding)(options.errors)
     total = 0
@@ -66,7 +66,9 @@ def _utf8_chunks(source: Source, stream: IO[bytes], options: ReadOptions) -> Ite
             raise _binary(source)
         yield utf8.removeprefix(codecs.BOM_UTF8) if first else utf8
         first = False
-    if tail := _decoded(source, decoder, b"", total, options, plain=plain):  # what the decoder held back
+    if tail := _decoded(
+        source, decoder, b"", total, options, plain=plain
+    ):  # the rest of the decoder's buffer
         yield tail
 
 
@@ -79,23 +81,19 @@ def _decoded(
     *,
     plain: bool,
 ) -> bytes:
-    """Return a chunk as UTF-8; one that is UTF-8 already (``plain``) is only checked."""
+    """Return a chunk as UTF-8; if it is UTF-8 already (``plain``) it is only checked."""
     try:
         text = decoder.decode(chunk, final=not chunk)
         return chunk if plain else text.encode("utf-8", options.errors)
-    except UnicodeDecodeError as error:
-        if b"\0" in chunk:
-            raise _binary(source) from None
-        offset = total - len(error.object) + error.start
-        raise InputError(
-            f"{source.name} is not valid {options.encoding} at byte {offset} "
-            f"(0x{error.object[error.start]:02x}); "
-            "give the right --encoding (encoding=), or --errors replace (errors='replace')",
-            file=source.name,
-        ) from None
     except UnicodeError as error:
+        where = f" ({error})"
+        if isinstance(error, UnicodeDecodeError):
+            if b"\0" in chunk:
+                raise _binary(source) from None
+            offset = total - len(error.object) + error.start
+            where = f" at byte {offset} (0x{error.object[error.start]:02x})"
         raise InputError(
-            f"{source.name} is not valid {options.encoding} ({error}); "
+            f"{source.name} is not valid {options.encoding}{where}; "
             "give the right --encoding (encoding=), or --errors replace (errors='replace')",
             file=source.name,
         ) from None
@@ -103,14 +101,14 @@ def _decoded(
 
 def _binary(source: Source) -> InputError:
     return InputError(
-        f"{source.name} is a binary file (it holds a zero byte); give text, "
+        f"{source.name} is a binary file (it contains a zero byte); give text, "
         "or its --encoding if it is UTF-16 or UTF-32",
         file=source.name,
     )
 
 
 def _text_blocks(chunks: Iterable[bytes], options: ReadOptions) -> Iterator[Block]:
-    """Cut at line ends (and at a space in a line longer than a block) and mark the documents."""
+    """Split at line ends (and at a space in a line longer than a block) and mark the documents."""
     by_line = options.document == "line"
     held: list[bytes] = []
     continues = False
@@ -145,24 +143,18 @@ def _text_block(data: bytes, by_line: bool, continues: bool) -> Block:
 
 
 def row_blocks(rows: Iterable[Row], name: str, options: ReadOptions) -> Iterator[Block]:
-    """Gather rows of (text, group, number) into blocks; a group is wanted if any row's is not None."""
+    """Collect rows of (text, group, number) in blocks."""
     texts: list[bytes] = []
     groups: list[str] = []
     size = 0
     for text, group, number in rows:
+        problem = "contains a zero byte; remove it" if "\0" in (text or "") else ""
         try:
             encoded = (text or "").encode("utf-8", options.errors)
         except UnicodeEncodeError:
-            raise InputError(
-                f"{name}, row {number}: the text holds half of a surrogate pair; give --errors replace "
-                "(errors='replace')",
-                file=name,
-                line=number,
-            ) from None
-        if b"\0" in encoded:
-            raise InputError(
-                f"{name}, row {number}: the text holds a zero byte; take it out", file=name, line=number
-            )
+            problem = "contains half of a surrogate pair; give --errors replace (errors='replace')"
+        if problem:
+            raise InputError(f"{name}, row {number}: the text {problem}", file=name, line=number)
         texts.append(encoded)
         if group is not None:
             groups.append(group)
@@ -181,7 +173,7 @@ def _row_block(texts: list[bytes], groups: list[str]) -> Block:
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
-    """Yield the lines, each with its end."""
+    """Yield the lines, with their ends."""
     held: list[bytes] = []
     for chunk in chunks:
         *whole, rest = chunk.split(b"\n")

@@ -1,4 +1,4 @@
-"""The files that hold the text: found, opened, decompressed."""
+"""The files that hold the text: finding, opening and decompressing them."""
 
 import bz2
 import codecs
@@ -7,6 +7,7 @@ import gzip
 import lzma
 import os
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,15 +38,15 @@ class ReadOptions:
     text_column, group_column : str or None
         The columns of a table that hold the text and the group of each document.
     document : str
-        ``line`` or ``file``: what a document of plain text is.
+        ``line`` or ``file``: whether a document of plain text is a line or a file.
     format : str
-        One of ``FORMATS``; ``auto`` goes by the name of the file.
+        One of ``FORMATS``; ``auto`` is by the name of the file.
     encoding, errors : str
         As in `bytes.decode`; errors is ``strict``, ``replace`` or ``ignore``.
     divisible : bool
-        Whether a document may be cut at white space for reading (not if a word can hold white space).
+        Whether a document may be split at white space for reading (not if a word can contain white space).
     block_bytes : int
-        About how much is read at a time.
+        Approximate number of bytes read at a time.
     """
 
     text_column: str | None = None
@@ -62,11 +63,11 @@ class ReadOptions:
         one_of("format", self.format, FORMATS)
         one_of("errors", self.errors, ("strict", "replace", "ignore"))
         try:
-            b"a".decode(self.encoding, "replace")  # of nothing it would not be asked
+            b"a".decode(self.encoding, "replace")  # empty bytes would not be decoded at all
             codecs.getincrementaldecoder(self.encoding)
         except (LookupError, UnicodeError, ValueError, TypeError):
             raise OptionError(
-                f"encoding {self.encoding!r} is no encoding of text; give one such as utf-8, latin-1 or utf-16"
+                f"encoding {self.encoding!r} is not a text encoding; give one such as utf-8, latin-1 or utf-16"
             ) from None
         if self.group_column is not None and self.text_column is None:
             raise OptionError(
@@ -79,7 +80,7 @@ class Source(NamedTuple):
 
     name: str
     path: Path | None
-    size: int  # bytes, 0 if not known
+    size: int  # bytes, 0 if unknown
 
 
 def find_sources(texts: Any) -> list[Source]:
@@ -90,7 +91,7 @@ def find_sources(texts: Any) -> list[Source]:
     found: list[Source] = []
     for item in several:
         if not isinstance(item, str | os.PathLike):
-            raise InputError(f"{item!r} is no path; documents held in memory are given as documents=[...]")
+            raise InputError(f"{item!r} is not a path; give documents in memory as documents=[...]")
         found.extend(_sources_of(str(os.fspath(item))))
     seen: set[str] = set()
     for source in found:
@@ -111,7 +112,7 @@ def _sources_of(name: str) -> list[Source]:
         shown = f"{name[:40]!r}..." if len(name) > 40 else repr(name)
         raise InputError(
             f"{shown} cannot be a file ({error.strerror}); name files here, "
-            "and give text itself as documents=[...] (in the shell: by a pipe, as -)",
+            "and give the text itself as documents=[...] (in the shell: through a pipe, as -)",
             file=name,
         ) from None
     if there and path.is_dir():
@@ -130,7 +131,7 @@ def _sources_of(name: str) -> list[Source]:
 
 
 def kind_of(source: Source, options: ReadOptions) -> tuple[str, str]:
-    """Return the format and the compression of a file, and refuse options that do not go with it."""
+    """Return the format and the compression of a file; raise if the options do not fit it."""
     suffixes = Path(source.name.lower()).suffixes
     compression = suffixes.pop() if suffixes and suffixes[-1] in _COMPRESSED else ""
     kind = options.format
@@ -144,8 +145,8 @@ def kind_of(source: Source, options: ReadOptions) -> tuple[str, str]:
         )
     if kind != "text" and not options.text_column:
         raise OptionError(
-            f"{source.name} is a table ({kind}): say with --text-column (text_column=) which column holds the "
-            "text, or give --format text (format='text')"
+            f"{source.name} is a table ({kind}): name the column that holds the text by --text-column "
+            "(text_column=), or give --format text (format='text')"
         )
     if kind != "text" and options.document == "file":
         raise OptionError(
@@ -156,25 +157,24 @@ def kind_of(source: Source, options: ReadOptions) -> tuple[str, str]:
 
 
 def opened(source: Source) -> AbstractContextManager[IO[bytes]]:
-    """Open a file for reading; standard input stays open afterwards."""
+    """Open a file for reading; standard input is not closed afterwards."""
     return nullcontext(sys.stdin.buffer) if source.path is None else source.path.open("rb")
 
 
 def decompressed(handle: IO[bytes], compression: str) -> IO[bytes]:
-    """Return the stream of what a file holds; ``compression`` is the ending that names it, or nothing."""
-    if compression == ".gz":
-        return gzip.open(handle)  # type: ignore[return-value]
-    if compression == ".bz2":
-        return bz2.open(handle)
-    if compression == ".xz":
-        return lzma.open(handle)
-    if compression == ".zst":
-        return _Zstandard(handle)  # type: ignore[return-value]
-    return handle
+    """Return the decompressed stream; ``compression`` is the extension of the file name, empty if there is none."""
+    openers: dict[str, Callable[[Any], Any]] = {
+        ".gz": gzip.open,
+        ".bz2": bz2.open,
+        ".xz": lzma.open,
+        ".zst": _Zstandard,
+    }
+    stream: IO[bytes] = openers[compression](handle) if compression else handle
+    return stream
 
 
 class _Zstandard:
-    """A stream of Zstandard frames; unlike the library's own it notices a file that is cut off."""
+    """A stream of Zstandard frames; unlike the library's own it detects a truncated file."""
 
     def __init__(self, handle: IO[bytes]) -> None:
         import zstandard
@@ -183,18 +183,18 @@ class _Zstandard:
         self._error = zstandard.ZstdError
         self._new_frame = zstandard.ZstdDecompressor().decompressobj
         self._frame = self._new_frame()
-        self._fresh = True  # nothing of the frame has been read yet
+        self._fresh = True  # no byte of the frame has been read yet
         self._left = b""
 
     def read(self, size: int) -> bytes:
-        """Return at most ``size`` bytes, nothing at the end."""
+        """Return at most ``size`` bytes, none at the end."""
         while not self._left:
             chunk = self._frame.unused_data or self._handle.read(1 << 16)
             if self._frame.eof:
                 self._frame, self._fresh = self._new_frame(), True
             if not chunk:
                 if not self._fresh:
-                    raise EOFError("it is cut off in the middle of a frame")
+                    raise EOFError("it is truncated in the middle of a frame")
                 return b""
             self._fresh = False
             try:

@@ -1,16 +1,16 @@
-r"""What a word is: the tokenizers, and the numbering of the words met.
+r"""Tokenizers, which define what a word is, and the table that numbers words as they are read.
 
 ``words``
-    A run of letters and digits, any marks on them and invisible joiners between them included, and further
-    such runs joined to it by a single apostrophe: ``don't`` is a word, ``'tis`` and ``dogs'`` are ``tis`` and
-    ``dogs``, ``well-known`` is two. Each word found is lower-cased, its typographic apostrophes are made
-    plain, and soft hyphens and word joiners, which only say where a line may break, are taken out.
+    A run of letters and digits, with combining marks and invisible joiners, and further such runs joined to it by
+    a single apostrophe: ``don't`` is a word, ``'tis`` and ``dogs'`` are ``tis`` and ``dogs``, ``well-known`` is
+    two words. Words are lower-cased, typographic apostrophes become plain ones, and soft hyphens and word joiners,
+    which only mark possible line breaks, are removed.
 ``whitespace``
-    What stands between white space (`str.split`), with its case: for text that is tokenised already.
+    Everything between white space (`str.split`), case kept: for tokenised text.
 a regular expression
     Every match in the text, which is lower-cased first.
 
-All words are composed (Unicode's NFC): the same letters are the same word, however they were typed.
+All words are in Unicode's composed form (NFC): the same letters are the same word, however they were typed.
 """
 
 import re
@@ -27,13 +27,13 @@ from bayesvec.errors import OptionError
 
 _CURLY = "\u2019"  # the typographic apostrophe
 _JOINERS = "\u200c\u200d"  # they shape the letters beside them, in Persian for example
-_BREAKS = "\u00ad\u2060"  # soft hyphen and word joiner: where a line may break and where not
+_BREAKS = "\u00ad\u2060"  # soft hyphen and word joiner: where a line may and may not break
 _TIDY = str.maketrans({_CURLY: "'"} | dict.fromkeys(_BREAKS))
 
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """How text is cut into words.
+    """How text is split into words.
 
     Attributes
     ----------
@@ -42,12 +42,12 @@ class Tokenizer:
     lowercase : bool
         Whether words are lower-cased.
     cut : callable
-        The words of a text, in order: the definition, in plain Python.
+        Splits a text into its words: the definition, in plain Python.
     form : callable
-        What a single word looks like that `cut` has found: how words of a list are written to be found.
+        Puts a single word in the form in which `cut` returns it.
     classes : ndarray of uint8 or None
-        The same rule for the compiled scanner (`bayesvec.kernels.scanning`), where it has one; what it scans
-        has its ASCII letters lower-cased already.
+        The same rule for the compiled scanner (`bayesvec.kernels.scanning`), if it has one; the scanner's input has
+        its ASCII letters lower-cased already.
     """
 
     name: str
@@ -63,9 +63,9 @@ def make_tokenizer(name: str, lowercase: bool | None = None) -> Tokenizer:
     Parameters
     ----------
     name : str
-        Which one.
+        Name of the tokenizer, or the expression.
     lowercase : bool, optional
-        Whether words are lower-cased: by default all but those of ``whitespace``.
+        Whether words are lower-cased; by default with every tokenizer but ``whitespace``.
     """
     lower = name != "whitespace" if lowercase is None else lowercase
     if name == "words":
@@ -78,14 +78,14 @@ def make_tokenizer(name: str, lowercase: bool | None = None) -> Tokenizer:
 
     if name == "whitespace":
         return Tokenizer(name, lower, lambda text: list(map(form, text.split())), form, _byte_classes(None))
-    if re.fullmatch(r"\w*", name):  # a misspelt name would be a valid expression that matches next to nothing
+    if re.fullmatch(r"\w*", name):  # a misspelt name would be a valid expression that matches almost nothing
         raise OptionError(
             f"tokenizer is {name!r}; it must be words, whitespace or a regular expression such as '[a-z]+'"
         )
     try:
         pattern = re.compile(unicodedata.normalize("NFC", name))
     except re.error as error:
-        raise OptionError(f"tokenizer {name!r} is not a regular expression: {error}; mend it") from None
+        raise OptionError(f"tokenizer {name!r} is not a regular expression: {error}; fix it") from None
 
     def matches(text: str) -> list[str]:
         return [match[0] for match in pattern.finditer(form(text)) if match[0]]
@@ -104,7 +104,7 @@ def _tidy(word: str, lower: bool) -> str:
 
 
 def _composed(text: str, lower: bool) -> str:
-    """Return text in Unicode's composed form, lower-cased; that may take letters apart, so compose again."""
+    """Return text in Unicode's composed form, lower-cased; lower-casing may decompose, so compose again."""
     if text.isascii():
         return text.lower() if lower else text
     composed = unicodedata.normalize("NFC", text)
@@ -113,15 +113,15 @@ def _composed(text: str, lower: bool) -> str:
 
 @cache
 def _word_pattern() -> re.Pattern[str]:
-    r"""Return the expression of a word; Python's ``\w`` leaves out marks, so they are listed."""
-    everywhere = (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0))  # no mark lies outside of these
+    r"""Return the expression of a word; Python's ``\w`` excludes combining marks, so they are listed."""
+    everywhere = (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0))  # no mark is outside of these
     marks = "".join(chr(code) for code in everywhere if unicodedata.category(chr(code))[0] == "M")
     run = rf"[^\W_](?:[^\W_]|[{re.escape(marks)}{_JOINERS}{_BREAKS}])*"
     return re.compile(rf"{run}(?:['{_CURLY}]{run})*")
 
 
 def _byte_classes(apostrophe: str | None) -> UInt8:
-    """Return what each byte does: of whitespace-cut text (no apostrophe given), or of words."""
+    """Return the class of each byte, for words with this apostrophe, or for ``whitespace`` if None."""
     from bayesvec.kernels.scanning import BREAK, FOREIGN, JOIN, LETTER
 
     classes = np.full(256, FOREIGN, dtype=np.uint8)
@@ -135,12 +135,12 @@ def _byte_classes(apostrophe: str | None) -> UInt8:
 
 
 class WordTable:
-    """Every distinct word met, numbered in order of appearance, and how often it occurred.
+    """Every distinct word, numbered in order of appearance, with its frequency.
 
     Parameters
     ----------
     tokenizer : Tokenizer
-        How text is cut.
+        How text is split.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -148,7 +148,7 @@ class WordTable:
         self._number: dict[str, int] = {}
         self._segment: dict[bytes, int] = {}
         self._segment_words = array("i")  # of all segments, one after another
-        self._segment_end = array("q", [0])  # where the words of each segment end, and the next one's begin
+        self._segment_end = array("q", [0])  # where the words of each segment end
         self._frequency = np.zeros(1 << 12, dtype=np.int64)
 
     @property
@@ -158,11 +158,11 @@ class WordTable:
 
     @property
     def frequency(self) -> Int64:
-        """How often each word occurred."""
+        """The frequency of each word."""
         return self._frequency[: len(self._number)]
 
     def add_scanned(self, data: bytes, segments: Int32, last: Int64, types: Int64) -> tuple[Int32, Int64]:
-        """Number the words of a block that was scanned; return the tokens and the length of each document."""
+        """Number the words of a scanned block; return the tokens and the length of each document."""
         from bayesvec.kernels.scanning import expand
 
         met = [data[first:stop] for first, stop in types.tolist()]
@@ -177,7 +177,7 @@ class WordTable:
         return expand(segments, last, ends[of_type], ends[of_type + 1], words, self._frequency)
 
     def _add_segment(self, segment: bytes) -> int:
-        """Cut a segment that was not met before into its words."""
+        """Split a new segment into its words."""
         text = segment.decode()
         found = [text] if segment.isascii() else self.tokenizer.cut(text)
         self._segment_words.extend(map(self._number_of, found))
@@ -186,7 +186,7 @@ class WordTable:
         return number
 
     def add_lists(self, documents: Iterable[list[str]]) -> tuple[Int32, Int64]:
-        """Number the words of documents that are cut already; return the tokens and each one's length."""
+        """Number the words of tokenised documents; return the tokens and the length of each document."""
         lengths: list[int] = []
         tokens: list[int] = []
         for words in documents:

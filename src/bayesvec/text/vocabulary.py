@@ -1,4 +1,4 @@
-"""Which words are kept, and in which form."""
+"""The vocabulary: which words are kept, and in which form."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesvec._types import Int32, Int64
 from bayesvec._validate import one_of, whole
+from bayesvec.counts.pairs import first_repeated
 from bayesvec.errors import InputError, OptionError
 
 Words = str | os.PathLike[str] | Iterable[str]
@@ -25,15 +26,15 @@ class VocabularyOptions:
     Attributes
     ----------
     vocab : int or None
-        How many of the most common words are kept; None keeps at most 5,000.
+        Number of most frequent words to keep; None keeps at most 5,000.
     min_count : int
-        How often a word must occur.
+        Minimum count of a word.
     vocabulary : tuple of str or None
-        The words to keep, instead of the most common ones.
+        The words to keep, instead of the most frequent ones.
     stem : str or None
         The language whose Snowball stemmer replaces each word by its stem.
     stopwords : frozenset of str
-        Words that are dropped or left unstemmed.
+        Words that are removed or left unstemmed.
     stopwords_action : str
         ``drop`` or ``keep-unstemmed``.
     """
@@ -59,19 +60,19 @@ class VocabularyOptions:
 
 
 class WordList(NamedTuple):
-    """Words that the user listed, and which list it was."""
+    """A list of words given by the user, and where it came from."""
 
     words: tuple[str, ...]
     file: str | None
-    sha256: str  # of the file, or of the words, one on each line
+    sha256: str  # of the file, or of the words, one per line
 
     def described(self) -> dict[str, Any]:
-        """Return what a recipe says of the list."""
+        """Return the entry of the list in a recipe."""
         return {"file": self.file, "sha256": self.sha256, "words": len(self.words)}
 
 
 def read_words(source: Words, what: str) -> WordList:
-    """Return words given as a list, or as a file with one on each line (blank lines are passed over)."""
+    """Return words given as a list, or as a file with one word per line (blank lines are skipped)."""
     if not isinstance(source, str | os.PathLike):
         words = tuple(source)
         other = next((word for word in words if not isinstance(word, str)), None)
@@ -90,7 +91,7 @@ def read_words(source: Words, what: str) -> WordList:
         ) from None
     words = tuple(word for line in lines if (word := line.strip()))
     if not words:
-        raise InputError(f"{what} file {source} holds no words; it needs one on each line", file=str(source))
+        raise InputError(f"{what} file {source} holds no words; it needs one per line", file=str(source))
     return WordList(words, str(source), sha256(content).hexdigest())
 
 
@@ -104,10 +105,10 @@ def make_vocabulary_options(
     *,
     form: Callable[[str], str],
 ) -> tuple[VocabularyOptions, dict[str, WordList]]:
-    """Return the options, listed words in the tokenizer's ``form``, and the lists as they were given."""
+    """Return the options, with listed words in the tokenizer's ``form``, and the lists as given."""
     if stopwords is None and stopwords_action is not None:
         raise OptionError(
-            "--stopwords-action (stopwords_action=) says what is done with --stopwords (stopwords=); give these too"
+            "--stopwords-action (stopwords_action=) needs --stopwords (stopwords=); give both or neither"
         )
     if stem is None and stopwords_action == "keep-unstemmed":
         raise OptionError("keep-unstemmed leaves stopwords out of the stemming; give --stem (stem=) too")
@@ -125,16 +126,16 @@ def make_vocabulary_options(
 def choose_vocabulary(
     words: Sequence[str], frequency: Int64, options: VocabularyOptions
 ) -> tuple[tuple[str, ...], Int64, Int32]:
-    """Choose the words to keep: the most common first, equally common ones in the order of their letters.
+    """Choose the words to keep: the most frequent first, ties in the order of their code points.
 
     Returns
     -------
     vocabulary : tuple of str
-        The words kept; a list of the user's own stays in its order.
+        The words kept; a list given by the user keeps its order.
     counts : ndarray of int64
-        How often each occurs.
+        The frequency of each.
     row : ndarray of int32
-        The place in ``vocabulary`` of each of ``words``, -1 if it is not kept.
+        The row in ``vocabulary`` of each of ``words``, -1 if it is not kept.
     """
     forms = word_forms(words, options)
     total: dict[str, int] = {}
@@ -153,7 +154,7 @@ def choose_vocabulary(
 
 
 def word_forms(words: Sequence[str], options: VocabularyOptions) -> list[str | None]:
-    """Return what each word counts as: itself, its stem, or nothing."""
+    """Return the form under which each word is counted: itself, its stem, or None."""
     stopped = options.stopwords
     drop = options.stopwords_action == "drop"
     stems = list(words)
@@ -173,7 +174,7 @@ def _most_common(total: dict[str, int], options: VocabularyOptions) -> tuple[str
     if not frequent:
         most = max(total.values(), default=0)
         raise OptionError(
-            f"no word occurs min_count = {options.min_count} times; the most common has {most}; ask for less"
+            f"no word reaches the minimum count {options.min_count} (min_count); the most common has {most}; lower it"
         )
     if options.vocab is not None and options.vocab > len(frequent):
         raise OptionError(
@@ -184,16 +185,14 @@ def _most_common(total: dict[str, int], options: VocabularyOptions) -> tuple[str
 
 
 def _check_list(vocabulary: tuple[str, ...], total: dict[str, int]) -> None:
-    if len(set(vocabulary)) != len(vocabulary):
-        seen: set[str] = set()
-        twice = next(word for word in vocabulary if word in seen or seen.add(word))  # type: ignore[func-returns-value]
+    if (twice := first_repeated(vocabulary)) is not None:
         raise InputError(
-            f"vocabulary has {twice!r} more than once (as the tokenizer writes it); each word must stand once"
+            f"vocabulary has {twice!r} more than once (in the form of the tokenizer); words must be distinct"
         )
     if not vocabulary:
         raise OptionError("vocabulary is empty; it needs at least one word")
     if not any(word in total for word in vocabulary):
         raise InputError(
             f"none of the {len(vocabulary)} words of the vocabulary occurs in the corpus; "
-            "write them as the tokenizer leaves them (stems, if there is a stemmer)"
+            "give them in the form of the tokenizer (stems, if there is a stemmer)"
         )
