@@ -16,6 +16,7 @@ from statistics import median
 import numpy as np
 import report
 
+from bayesvec.storage import layout
 from bayesvec.storage import writer as recorder
 
 REQUIRED = {
@@ -29,7 +30,7 @@ REQUIRED = {
 def write_run(folder: Path, vocab: int, dim: int, draws: int, chains: int = 2) -> None:
     """Write a run folder with draws around made-up means."""
     folder.mkdir(parents=True)
-    arrays = recorder.plan_arrays(
+    arrays = layout.plan_arrays(
         folder, sides={"rho": vocab}, dim=dim, stats=["log_posterior", "seconds"], pairs=1
     )
     settings = {"chains": chains, "draws": draws, "dim": dim, "store": "rho", "method": "gibbs"}
@@ -39,7 +40,7 @@ def write_run(folder: Path, vocab: int, dim: int, draws: int, chains: int = 2) -
         "versions": {"bayesvec": "0"},
         "settings": settings | {"identify": "procrustes"},
         "monitored": [[0, 1]],
-        "arrays": recorder.described(arrays),
+        "arrays": layout.described(arrays),
     }
     names = [f"w{i}" for i in range(vocab)]
     recorder.create(folder, manifest, {"words": names, "contexts": names, "groups": None})

@@ -48,8 +48,8 @@ KNOWN = {
     ("diagnostics.comparison", "posterior.posterior"),
     ("io", "posterior.posterior"),
     ("io.netcdf", "posterior.terms"),
-    ("storage.folder", "__init__"),
     ("vectors.read", "posterior.posterior"),
+    ("vectors.read", "storage.layout"),
     ("vectors.read", "storage.reader"),
 }
 

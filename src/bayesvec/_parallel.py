@@ -1,4 +1,4 @@
-"""Work over rows on plain threads: compiled loops release the interpreter's lock, so threads are enough.
+"""Loops over rows on plain threads: compiled code releases the interpreter's lock, so threads are enough.
 
 Chunks are contiguous ranges of rows of about equal cost, taken by whichever thread is free, so that the few
 huge rows of a Zipf corpus leave no thread idle. What a row computes never depends on its chunk or its thread.
@@ -29,7 +29,7 @@ def chunks_by_cost(cost: npt.ArrayLike, num_chunks: int) -> list[tuple[int, int]
     cost : array_like
         Cost of each row, not negative.
     num_chunks : int
-        How many ranges at the most.
+        Maximum number of ranges.
 
     Returns
     -------
@@ -43,12 +43,12 @@ def chunks_by_cost(cost: npt.ArrayLike, num_chunks: int) -> list[tuple[int, int]
 
 
 class Threads:
-    """A few threads that share out chunks of rows.
+    """A few threads that share chunks of rows.
 
     Parameters
     ----------
     count : int
-        How many; with 1 everything runs in the caller's thread.
+        Number of threads; with 1 everything runs in the caller's thread.
     """
 
     def __init__(self, count: int) -> None:
@@ -62,7 +62,7 @@ class Threads:
         self.close()
 
     def close(self) -> None:
-        """Let the threads end."""
+        """End the threads."""
         if self._pool is not None:
             self._pool.shutdown()
 
@@ -74,7 +74,7 @@ class Threads:
         cost : array_like
             Cost of each row.
         least : float
-            Cost below which a chunk takes longer to hand out than to work on: there are fewer chunks then.
+            Cost below which a chunk takes longer to hand out than to compute: there are fewer chunks then.
         """
         cost = np.asarray(cost)
         most = CHUNKS_PER_THREAD * self.count

@@ -1,4 +1,4 @@
-"""Work on a stream of items by a few threads, the results in the order of the items."""
+"""Process a stream of items on a few threads; results come in the order of the items."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -13,21 +13,21 @@ R = TypeVar("R")
 
 
 def check_threads(threads: int | None) -> int:
-    """Return the number of threads to use: every processor of this process where None is given."""
+    """Return the number of threads to use: one per processor if None is given."""
     return default_threads() if threads is None else whole("threads", threads, 1)
 
 
 def in_order(work: Callable[[T], R], items: Iterable[T], *, threads: int) -> Iterator[R]:
-    """Yield ``work(item)`` for every item, in order, with at most ``threads + 1`` items under way.
+    """Yield ``work(item)`` for every item, in order, with at most ``threads + 1`` items in progress.
 
     Parameters
     ----------
     work : callable
-        What is done to an item; it should let go of the interpreter's lock.
+        What is done to an item; it should release the interpreter's lock.
     items : iterable
         Taken one by one, in the caller's thread.
     threads : int
-        How many threads work; with 1 everything runs in the caller's thread.
+        Number of threads; with 1 everything runs in the caller's thread.
     """
     if threads == 1:
         yield from map(work, items)

@@ -9,21 +9,21 @@ Advance = Callable[[float, str], None]
 
 @contextmanager
 def progress(label: str, total: float | None, *, enabled: bool = True) -> Iterator[Advance]:
-    """Show how far some work is, on standard error if that is a terminal.
+    """Show a progress bar on standard error if that is a terminal.
 
     Parameters
     ----------
     label : str
-        What is being done.
+        What is being done, at the start of the line.
     total : float or None
-        How much there is to do, in any unit; None if that is not known.
+        Amount of work, in any unit; None if it is not known.
     enabled : bool, optional
         False shows nothing.
 
     Yields
     ------
     callable
-        ``advance(amount, note)``: so much more is done; the note stands at the end of the line.
+        ``advance(amount, note)``: add to the work done; the note is shown at the end of the line.
     """
     if not enabled or not sys.stderr.isatty():
         yield lambda amount, note: None

@@ -61,9 +61,9 @@ def fractions_of_one(fractions: Sequence[float]) -> tuple[float, ...]:
 
 
 def group_name(group: Any) -> str | None:
-    """Return the name of a group, a whole number (2001.0 too) without a point; None of what names no group.
+    """Return the name of a group, whole numbers (2001.0 too) without a point; None if it names no group.
 
-    Text, numbers and dates name groups; nothing, blank text, NaN and collections do not.
+    Text, numbers and dates name groups; None, blank text, NaN and collections do not.
     """
     if isinstance(group, str):
         return str(group) if group.strip() else None

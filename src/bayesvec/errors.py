@@ -1,8 +1,8 @@
-"""The errors that users meet. Each says what was got, what is allowed and what to do."""
+"""The errors that users see. Each message states what was got, what is allowed and what to do."""
 
 
 class BayesvecError(Exception):
-    """Something the user can mend; the command line prints it as one line and exits with status 2."""
+    """A problem that the user can fix; the command line prints one line and exits with status 2."""
 
 
 class InputError(BayesvecError):
@@ -25,11 +25,11 @@ class InputError(BayesvecError):
 
 
 class OptionError(BayesvecError):
-    """An option has a value that is not allowed, or does not go with another."""
+    """An option has a value that is not allowed, or that cannot be combined with another."""
 
 
 class AnchorError(OptionError):
-    """Contexts cannot be fixed at the MAP: their vectors there span fewer directions than there are."""
+    """Contexts cannot be fixed at the MAP: their vectors there span fewer than K directions."""
 
 
 class UnknownWordError(BayesvecError, KeyError):
@@ -40,18 +40,15 @@ class UnknownWordError(BayesvecError, KeyError):
     word : str
         The word asked for.
     closest : tuple of str
-        The words of the model that are spelled most like it.
+        The words of the model with the closest spelling.
     among : str, optional
-        What the model does not have it among.
+        Where it was looked up, as the message names it.
     """
 
     def __init__(self, word: str, closest: tuple[str, ...] = (), *, among: str = "in the vocabulary") -> None:
         verb = "is" if len(closest) == 1 else "are"
-        hint = (
-            f"; the closest {verb} {', '.join(map(repr, closest))}"
-            if closest
-            else "; none is spelled like it"
-        )
+        near = ", ".join(map(repr, closest))
+        hint = f"; the closest {verb} {near}" if closest else "; none is spelled like it"
         if any(name.startswith(f"{word}@") for name in closest):
             hint += " (a word in one slice each: say which with --at (at=), or follow it over all with drift)"
         super().__init__(f"{word!r} is not {among}{hint}")

@@ -18,7 +18,8 @@ from bayesvec.errors import OptionError, RunError
 from bayesvec.kernels import rng
 from bayesvec.priors import Prior, RowPrior
 from bayesvec.storage import folder, room, zarr3
-from bayesvec.storage.reader import open_draws, read_mark
+from bayesvec.storage.layout import read_mark
+from bayesvec.storage.reader import open_draws
 from bayesvec.storage.settings import Settings
 from fake_sampler import noise
 from run_tools import draw_bytes, fake_fit, small_counts

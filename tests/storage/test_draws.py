@@ -11,9 +11,8 @@ import zarr
 
 from bayesvec import _atomic as files
 from bayesvec.errors import OptionError, RunError
-from bayesvec.storage import reader as layout
+from bayesvec.storage import layout, zarr3
 from bayesvec.storage import writer as recorder
-from bayesvec.storage import zarr3
 from bayesvec.storage.reader import open_draws
 
 WORDS, CONTEXTS, DIM, PAIRS = 23, 11, 3, 4
@@ -25,13 +24,13 @@ def _small_files(monkeypatch):
     """Several shards and several chunks even in small runs."""
     monkeypatch.setattr(zarr3, "MOST_DRAWS", 4)
     monkeypatch.setattr(zarr3, "CHUNK_BYTES", 256)
-    monkeypatch.setattr(recorder, "STAT_DRAWS", 6)
+    monkeypatch.setattr(layout, "STAT_DRAWS", 6)
 
 
 def new_run(path: Path, *, chains: int = 2, draws: int = 10, sides=("rho", "alpha")) -> dict:
     path.mkdir()
     sizes = {"rho": WORDS, "alpha": CONTEXTS}
-    arrays = recorder.plan_arrays(
+    arrays = layout.plan_arrays(
         path,
         sides={name: sizes[name] for name in sides},
         dim=DIM,
@@ -39,7 +38,7 @@ def new_run(path: Path, *, chains: int = 2, draws: int = 10, sides=("rho", "alph
         pairs=PAIRS,
     )
     settings = {"chains": chains, "draws": draws, "dim": DIM, "store": "both" if sides else "summary"}
-    manifest = {**MANIFEST, "settings": settings, "arrays": recorder.described(arrays)}
+    manifest = {**MANIFEST, "settings": settings, "arrays": layout.described(arrays)}
     names = {
         "words": [f"wört_{i}" for i in range(WORDS)],
         "contexts": [f"c{i}" for i in range(CONTEXTS)],

@@ -17,7 +17,8 @@ from bayesvec import fitting as run
 from bayesvec._atomic import PARTIAL
 from bayesvec.errors import RunError
 from bayesvec.storage import zarr3
-from bayesvec.storage.reader import open_draws, read_mark
+from bayesvec.storage.layout import read_mark
+from bayesvec.storage.reader import open_draws
 from run_tools import draw_bytes, fake_fit, small_counts
 
 COMMAND = [sys.executable, "-c", "from bayesvec.cli import main; main()"]

@@ -73,6 +73,7 @@ def write_run(
     folder, rho, alpha, *, words=None, contexts=None, groups=None, store="both", wanted=None, settings=None
 ):
     """Write draws (chain, draw, row, K) as a run folder, and return its path."""
+    from bayesvec.storage import layout
     from bayesvec.storage import writer as recorder
 
     num_chains, num_draws, num_words, dim = np.shape(rho)
@@ -81,7 +82,7 @@ def write_run(
     folder.mkdir(parents=True)
     sides = {"rho": num_words, "alpha": num_contexts}
     sides = {name: sides[name] for name in {"both": ("rho", "alpha"), "rho": ("rho",), "summary": ()}[store]}
-    arrays = recorder.plan_arrays(folder, sides=sides, dim=dim, stats=["log_posterior", "seconds"], pairs=1)
+    arrays = layout.plan_arrays(folder, sides=sides, dim=dim, stats=["log_posterior", "seconds"], pairs=1)
     wanted = wanted or num_draws
     chosen = {"chains": num_chains, "draws": wanted, "dim": dim, "store": store, "method": "gibbs"}
     chosen |= {"identify": "procrustes"} | (settings or {})
@@ -91,7 +92,7 @@ def write_run(
         "versions": {"bayesvec": "0"},
         "settings": chosen,
         "monitored": [[0, 1]],
-        "arrays": recorder.described(arrays),
+        "arrays": layout.described(arrays),
     }
     names = {
         "words": list(words or (f"w{i}" for i in range(num_words))),

@@ -19,7 +19,8 @@ from bayesvec.chains import driver as chain
 from bayesvec.chains.display import ChainProgress
 from bayesvec.posterior.posterior import open_posterior  # noqa: F401  (loaded before the forks)
 from bayesvec.storage import zarr3
-from bayesvec.storage.reader import open_draws, read_mark
+from bayesvec.storage.layout import read_mark
+from bayesvec.storage.reader import open_draws
 from run_tools import small_counts
 
 SETTINGS = {

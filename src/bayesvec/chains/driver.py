@@ -17,7 +17,7 @@ from bayesvec.counts.pairs import PairCounts
 from bayesvec.model.identification import Anchors, Reference, align, settle_reference
 from bayesvec.storage import folder
 from bayesvec.storage.folder import Run
-from bayesvec.storage.reader import read_mark
+from bayesvec.storage.layout import read_mark
 from bayesvec.storage.writer import ChainRecorder
 
 REFERENCE_STATES = 16

@@ -202,7 +202,7 @@ def _check_is_text(path: Path) -> None:
 
 
 def _method_there(path: Path) -> str:
-    from bayesvec.storage.reader import read_manifest
+    from bayesvec.storage.layout import read_manifest
 
     return str(read_manifest(path)["settings"]["method"])
 

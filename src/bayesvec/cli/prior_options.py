@@ -145,7 +145,7 @@ class PriorOptions:
         """Return the settings that a run which is resumed must have."""
         from bayesvec.priors.files import fingerprint
         from bayesvec.priors.table import recipe_of
-        from bayesvec.storage.reader import read_manifest
+        from bayesvec.storage.layout import read_manifest
 
         stored = recipe_of(read_manifest(path)["settings"])
         family, given = self._read(stored.get("kind"))

@@ -7,16 +7,17 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesvec import __version__
 from bayesvec import _atomic as files
+from bayesvec._types import Array
 from bayesvec.counts.documents import EncodedCorpus
 from bayesvec.counts.pairs import PairCounts, Side
 from bayesvec.counts.table import ENDINGS, from_table
@@ -25,9 +26,6 @@ from bayesvec.errors import InputError
 FORMAT = "bayesvec counts"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
-
-
-Array = npt.NDArray[Any]
 
 
 def save_counts(
@@ -50,9 +48,7 @@ def save_counts(
     extra : Mapping of ndarray, optional
         Further arrays to keep in the folder; read them with `read_extra`.
     """
-    final = Path(path)
-    check_free(final, force=force)
-    with files.placed(final, folder=True, force=force, error=partial(InputError, file=str(final))) as new:
+    with _new_folder(Path(path), force=force) as new:
         _write(counts, new, extra or {})
 
 
@@ -68,12 +64,15 @@ def save_parts(parts: Mapping[str, PairCounts], path: str | os.PathLike[str], *,
     force : bool
         Replace a folder that holds nothing but counts folders.
     """
-    final = Path(path)
-    check_free(final, force=force, of_parts=True)
-    with files.placed(final, folder=True, force=force, error=partial(InputError, file=str(final))) as new:
+    with _new_folder(Path(path), force=force, of_parts=True) as new:
         for name, counts in parts.items():
             (new / name).mkdir()
             _write(counts, new / name, {})
+
+
+def _new_folder(final: Path, *, force: bool, of_parts: bool = False) -> AbstractContextManager[Path]:
+    check_free(final, force=force, of_parts=of_parts)
+    return files.placed(final, folder=True, force=force, error=partial(InputError, file=str(final)))
 
 
 def _write(counts: PairCounts, folder: Path, extra: Mapping[str, Array]) -> None:
@@ -117,19 +116,20 @@ def open_counts(path: str | os.PathLike[str], *, verify: bool = False) -> PairCo
     folder = Path(path)
     if folder.suffix.lower() in ENDINGS and not folder.is_dir():
         return from_table(folder)
-    manifest = read_manifest(folder)
+    there = _Folder(folder, read_manifest(folder))
+    manifest = there.manifest
     counts = PairCounts(
-        words=_names(folder, manifest, "words"),
-        contexts=_names(folder, manifest, "contexts"),
-        by_word=_side(folder, manifest, "by_word", "num_words", "num_contexts"),
-        by_context=_side(folder, manifest, "by_context", "num_contexts", "num_words"),
-        permutation=_ids(folder, manifest, "permutation", manifest["num_pairs"]),
-        groups=_names(folder, manifest, "groups") if manifest["grouped"] else None,
+        words=there.names("words"),
+        contexts=there.names("contexts"),
+        by_word=there.side("by_word", "num_words", "num_contexts"),
+        by_context=there.side("by_context", "num_contexts", "num_words"),
+        permutation=there.ids("permutation", manifest["num_pairs"]),
+        groups=there.names("groups") if manifest["grouped"] else None,
         recipe=manifest["recipe"],
-        source=_source(folder, manifest),
+        source=there.source(),
     )
     if verify:
-        _verify(counts, folder, manifest)
+        there.verify(counts)
     # what is known need not be computed again: it would read every page
     vars(counts).update({name: manifest[name] for name in ("fingerprint", "num_positives", "num_negatives")})
     return counts
@@ -137,45 +137,30 @@ def open_counts(path: str | os.PathLike[str], *, verify: bool = False) -> PairCo
 
 def read_extra(path: str | os.PathLike[str]) -> dict[str, Array]:
     """Read the further arrays that were saved with counts."""
-    folder = Path(path)
-    manifest = read_manifest(folder)
-    kept = [name for name in manifest["arrays"] if name.startswith("extra.")]
-    return {name.removeprefix("extra."): _array(folder, manifest, name) for name in kept}
+    return _Folder(Path(path), read_manifest(Path(path))).arrays("extra.")
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest of a counts folder, or say what the folder is instead."""
-    if not folder.exists():
-        raise InputError(
-            f"{folder} does not exist; give a counts folder or a {_either()} file", file=str(folder)
-        )
+    """Read the manifest of a counts folder; raise an `InputError` if the folder is something else or damaged."""
+    wrong = partial(InputError, file=str(folder))
     if not folder.is_dir():
-        raise InputError(
-            f"{folder} is not counts; give a counts folder or a {_either()} file", file=str(folder)
-        )
+        what = "is not counts" if folder.exists() else "does not exist"
+        raise wrong(f"{folder} {what}; give a counts folder or a {_either()} file")
+    make = "make one with `bayesvec count`"
     try:
-        text = (folder / MANIFEST).read_text(encoding="ascii")
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="ascii"))
     except FileNotFoundError:
-        raise InputError(
-            f"{folder} is not a counts folder: it has no {MANIFEST}; make one with `bayesvec count`",
-            file=str(folder),
-        ) from None
-    except (OSError, UnicodeDecodeError):
-        raise _damaged(folder, f"{MANIFEST} cannot be read") from None
-    try:
-        manifest = json.loads(text)
+        raise wrong(f"{folder} is not a counts folder: it has no {MANIFEST}; {make}") from None
     except json.JSONDecodeError:
         raise _damaged(folder, f"{MANIFEST} is not JSON") from None
+    except (OSError, UnicodeDecodeError):
+        raise _damaged(folder, f"{MANIFEST} cannot be read") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise InputError(
-            f"{folder} is not a counts folder but something else; make one with `bayesvec count`",
-            file=str(folder),
-        )
+        raise wrong(f"{folder} is not a counts folder but something else; {make}")
     if manifest.get("format_version") != FORMAT_VERSION:
-        raise InputError(
+        raise wrong(
             f"{folder} has format version {manifest.get('format_version')} and this bayesvec reads "
-            f"{FORMAT_VERSION}; count again or use the version that wrote it ({manifest.get('version')})",
-            file=str(folder),
+            f"{FORMAT_VERSION}; count again or use the version that wrote it ({manifest.get('version')})"
         )
     if manifest.pop("checksum", None) != _digest(manifest):
         raise _damaged(folder, f"{MANIFEST} was changed or cut off")
@@ -206,7 +191,7 @@ def check_free(final: Path, *, force: bool, of_parts: bool = False) -> None:
 
 
 def _may_be_replaced(folder: Path) -> bool:
-    """Tell whether a folder holds counts, be they damaged."""
+    """Whether a folder holds counts, even damaged ones."""
     manifest = folder / MANIFEST
     return manifest.is_file() and FORMAT in manifest.read_text(errors="replace")
 
@@ -229,88 +214,86 @@ def _encode_names(what: str, names: Sequence[str]) -> dict[str, Array]:
     return {f"{what}.bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8), f"{what}.offsets": offsets}
 
 
-def _names(folder: Path, manifest: Mapping[str, Any], what: str) -> tuple[str, ...]:
-    joined = _array(folder, manifest, f"{what}.bytes").tobytes()
-    offsets = _array(folder, manifest, f"{what}.offsets").tolist()
-    rows = manifest["num_contexts" if what == "contexts" else "num_words"]
-    if len(offsets) != rows + 1 or offsets[0] != 0 or offsets[-1] != len(joined):
-        raise _damaged(folder, f"{what}.offsets.npy does not fit")
-    try:
-        return tuple(joined[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(offsets))
-    except UnicodeDecodeError:
-        raise _damaged(folder, f"{what}.bytes.npy is not text") from None
+class _Folder(NamedTuple):
+    """A counts folder to read from."""
 
+    path: Path
+    manifest: Mapping[str, Any]
 
-def _side(folder: Path, manifest: Mapping[str, Any], name: str, rows: str, columns: str) -> Side:
-    side = Side(*(_array(folder, manifest, f"{name}.{part}") for part in Side._fields))
-    _ids(folder, manifest, f"{name}.other", manifest[columns])
-    ends = side.indptr
-    fits = (
-        len(ends) == manifest[rows] + 1
-        and ends[0] == 0
-        and ends[-1] == manifest["num_pairs"]
-        and np.all(np.diff(ends) >= 0)
-    )
-    if not fits or not all(len(array) == manifest["num_pairs"] for array in side[1:]):
-        raise _damaged(folder, f"the arrays of {name} do not fit together")
-    return side
+    def array(self, name: str) -> Array:
+        """Map one array into memory, after a check of its size."""
+        file = self.path / f"{name}.npy"
+        try:
+            dtype, shape = self.manifest["arrays"][name]
+            # a plain array over the map: compiled code treats it like any other read-only array
+            array = np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
+        except FileNotFoundError:
+            raise _damaged(self.path, f"{file.name} is missing") from None
+        except (KeyError, ValueError, OSError):
+            raise _damaged(self.path, f"{file.name} cannot be read or is cut off") from None
+        if array.dtype.str != dtype or list(array.shape) != shape:
+            found = f"{array.dtype} {array.shape}, not {dtype} {tuple(shape)}"
+            raise _damaged(self.path, f"{file.name} has {found}")
+        return array
 
+    def arrays(self, prefix: str) -> dict[str, Array]:
+        """Map the arrays whose names start with ``prefix``, by the rest of the name."""
+        names = [name for name in self.manifest["arrays"] if name.startswith(prefix)]
+        return {name.removeprefix(prefix): self.array(name) for name in names}
 
-def _array(folder: Path, manifest: Mapping[str, Any], name: str) -> Array:
-    """Map one array into memory, after a look at its size."""
-    file = folder / f"{name}.npy"
-    try:
-        dtype, shape = manifest["arrays"][name]
-        # a plain array over the map: compiled code treats it like any other read-only array
-        array = np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
-    except FileNotFoundError:
-        raise _damaged(folder, f"{file.name} is missing") from None
-    except (KeyError, ValueError, OSError):
-        raise _damaged(folder, f"{file.name} cannot be read or is cut off") from None
-    if array.dtype.str != dtype or list(array.shape) != shape:
-        raise _damaged(folder, f"{file.name} has {array.dtype} {array.shape}, not {dtype} {tuple(shape)}")
-    return array
+    def ids(self, name: str, size: int) -> Array:
+        """Map an array of positions in another, after a check of all of them.
 
+        Compiled code does not check again: an id out of range would read, or write, memory that is not its own.
+        """
+        array = self.array(name)
+        if len(array) and (array.min() < 0 or array.max() >= size):
+            raise _damaged(self.path, f"{name}.npy holds numbers that are not from 0 to {size - 1}")
+        return array
 
-def _ids(folder: Path, manifest: Mapping[str, Any], name: str, size: int) -> Array:
-    """Map an array whose entries are places in another, after a look at all of them.
+    def names(self, what: str) -> tuple[str, ...]:
+        """Read the names of rows."""
+        joined = self.array(f"{what}.bytes").tobytes()
+        offsets = self.array(f"{what}.offsets").tolist()
+        rows = self.manifest["num_contexts" if what == "contexts" else "num_words"]
+        if len(offsets) != rows + 1 or offsets[0] != 0 or offsets[-1] != len(joined):
+            raise _damaged(self.path, f"{what}.offsets.npy does not fit")
+        try:
+            return tuple(joined[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(offsets))
+        except UnicodeDecodeError:
+            raise _damaged(self.path, f"{what}.bytes.npy is not text") from None
 
-    Compiled code does not look again: an id out of range would read, or write, memory that is not its own.
-    """
-    array = _array(folder, manifest, name)
-    if len(array) and (array.min() < 0 or array.max() >= size):
-        raise _damaged(folder, f"{name}.npy holds numbers that are not from 0 to {size - 1}")
-    return array
+    def side(self, name: str, rows: str, columns: str) -> Side:
+        """Map the pairs of one side, after a check that its arrays fit together."""
+        side = Side(*(self.array(f"{name}.{part}") for part in Side._fields))
+        self.ids(f"{name}.other", self.manifest[columns])
+        ends, pairs = side.indptr, self.manifest["num_pairs"]
+        fits = len(ends) == self.manifest[rows] + 1 and ends[0] == 0 and ends[-1] == pairs
+        if not fits or np.any(np.diff(ends) < 0) or any(len(array) != pairs for array in side[1:]):
+            raise _damaged(self.path, f"the arrays of {name} do not fit together")
+        return side
 
+    def source(self) -> EncodedCorpus | None:
+        """Open the documents that were counted, if they were kept."""
+        options = self.manifest["source"]
+        return None if options is None else EncodedCorpus(**self.arrays("source."), options=options)
 
-def _source(folder: Path, manifest: Mapping[str, Any]) -> EncodedCorpus | None:
-    """Open the corpus that was counted, if it was kept."""
-    if manifest["source"] is None:
-        return None
-    names = [name for name in manifest["arrays"] if name.startswith("source.")]
-    arrays = {name.removeprefix("source."): _array(folder, manifest, name) for name in names}
-    return EncodedCorpus(**arrays, options=manifest["source"])
+    def verify(self, counts: PairCounts) -> None:
+        """Read everything: by_word against the fingerprint, by_context against by_word."""
+        if counts.fingerprint != self.manifest["fingerprint"]:
+            raise _damaged(self.path, "the counts do not match their fingerprint")
+        word = np.repeat(np.arange(counts.num_words, dtype=np.int32), np.diff(counts.by_word.indptr))
+        columns = (word, counts.by_word.n_pos, counts.by_word.n_neg)
+        pairs = zip(columns, counts.by_context[1:], strict=True)
+        if not all(np.array_equal(own[counts.permutation], other) for own, other in pairs):
+            raise _damaged(self.path, "by_context does not match by_word")
+        for name, wanted in self.manifest["hashes"].items():
+            if _hash(self.array(name)) != wanted:
+                raise _damaged(self.path, f"{name}.npy does not match its checksum")
 
 
 def _hash(array: Array) -> str:
     return hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()[:32]
-
-
-def _verify(counts: PairCounts, folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Read everything: by_word against the fingerprint, by_context against by_word."""
-    if counts.fingerprint != manifest["fingerprint"]:
-        raise _damaged(folder, "the counts do not match their fingerprint")
-    word = np.repeat(np.arange(counts.num_words, dtype=np.int32), np.diff(counts.by_word.indptr))
-    order = counts.permutation
-    inside = len(order) == 0 or (order.min() >= 0 and order.max() < counts.num_pairs)
-    columns = (word, counts.by_word.n_pos, counts.by_word.n_neg)
-    if not inside or not all(
-        np.array_equal(own[order], other) for own, other in zip(columns, counts.by_context[1:], strict=True)
-    ):
-        raise _damaged(folder, "by_context does not match by_word")
-    for name, wanted in manifest["hashes"].items():
-        if _hash(_array(folder, manifest, name)) != wanted:
-            raise _damaged(folder, f"{name}.npy does not match its checksum")
 
 
 def _seal(manifest: dict[str, Any]) -> str:

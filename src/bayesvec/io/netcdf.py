@@ -18,8 +18,8 @@ from bayesvec._progress import progress
 from bayesvec.errors import OptionError
 from bayesvec.io import Exported, check_disk, require_draws
 from bayesvec.posterior.terms import label
+from bayesvec.storage.layout import SIDES
 from bayesvec.storage.outcome import read_seconds
-from bayesvec.storage.reader import SIDES
 
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws

@@ -25,8 +25,9 @@ from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import with_rows
 from bayesvec.errors import RunError
 from bayesvec.kernels import rng
-from bayesvec.storage import reader as layout
+from bayesvec.storage import layout
 from bayesvec.storage import writer as recorder
+from bayesvec.storage.reader import open_draws
 from bayesvec.storage.settings import Settings, differences
 
 MONITORED = 50  # pairs of words whose cosines are watched
@@ -54,7 +55,7 @@ class Folder:
 
     def state_file(self, name: str) -> Path:
         """Return the file of something that all chains share."""
-        return _state_file(self.path, name)
+        return layout.state_file(self.path, name)
 
     def with_rows(self, counts: PairCounts) -> PairCounts:
         """Return counts with the rows that the run's prior has beyond them, if it has."""
@@ -158,7 +159,7 @@ def check_free(path: Path, *, force: bool = False) -> None:
     files.check_free(path, what="a run", force=True, ours=exists, folder=True, parents=True, error=error)
     if not exists(path):
         return
-    there = layout.open_draws(path)  # raises if it is something else, which is never replaced
+    there = open_draws(path)  # raises if it is something else, which is never replaced
     if force:
         return
     wanted = there.manifest["settings"]["draws"]
@@ -227,13 +228,9 @@ def create(
             recorder.create(new, manifest, names)
             for name, arrays in (("prior", prior), ("start", start)):
                 if arrays is not None:
-                    files.write(_state_file(new, name), files.array_parts(arrays))
+                    files.write(layout.state_file(new, name), files.array_parts(arrays))
         failing.pop_all()
     return Run(path, manifest, lock)
-
-
-def _state_file(folder: Path, name: str) -> Path:
-    return folder / "state" / f"{name}.arrays"
 
 
 def _manifest(
@@ -242,7 +239,7 @@ def _manifest(
     sizes = {"rho": counts.num_words, "alpha": counts.num_contexts}
     stored = {"both": ("rho", "alpha"), "rho": ("rho",), "summary": ()}[settings.store]
     monitored = monitored_pairs(counts.num_words, settings.seed)
-    arrays = recorder.plan_arrays(
+    arrays = layout.plan_arrays(
         folder,
         sides={name: sizes[name] for name in stored},
         dim=settings.dim,
@@ -270,7 +267,7 @@ def _manifest(
             "num_observations": counts.num_observations,
             "recipe": dict(counts.recipe),
         },
-        "arrays": recorder.described(arrays),
+        "arrays": layout.described(arrays),
         "monitored": monitored,
     }
 

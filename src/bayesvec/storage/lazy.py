@@ -1,4 +1,4 @@
-"""Arrays of draws that are read when they are indexed, and no more of them than the index asks for."""
+"""Lazy arrays of draws: indexing reads what the index selects and no more."""
 
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
@@ -69,7 +69,7 @@ class LazyArray:
 
 
 def _expanded(key: Any) -> list[Any]:
-    """Write an index out over all four axes; lists and masks become arrays of positions."""
+    """Expand an index to all four axes; lists and masks become arrays of positions."""
     parts = list(key) if isinstance(key, tuple) else [key]
     if any(part is None for part in parts):
         raise IndexError("a new axis (None) cannot be made while reading; index first, then reshape")
@@ -113,8 +113,7 @@ def _bounding_slice(part: Any, size: int) -> tuple[slice, Any]:
             return slice(0, 0), slice(None)
         first, last = min(chosen[0], chosen[-1]), max(chosen[0], chosen[-1])
         return slice(first, last + 1), slice(None, None, part.step)
-    positions = np.asarray(part)
-    positions = np.where(positions < 0, positions + size, positions).astype(np.intp)
+    positions = _from_front(part, size)
     if not positions.size:
         return slice(0, 0), positions
     first = int(positions.min())
@@ -122,13 +121,18 @@ def _bounding_slice(part: Any, size: int) -> tuple[slice, Any]:
     return slice(first, int(positions.max()) + 1), within if within.ndim else int(within)
 
 
+def _from_front(part: Any, size: int) -> Int64:
+    """Return positions counted from the first, where negative ones count from the last."""
+    positions = np.asarray(part)
+    return np.where(positions < 0, positions + size, positions).astype(np.int64)
+
+
 def _distinct(part: Any, size: int) -> tuple[Int64 | None, Any]:
     """Return the rows to read, each once (None for all of them), and ``part`` among these."""
     if isinstance(part, slice):
         chosen = range(size)[part]
         return (None if chosen == range(size) else np.array(chosen, dtype=np.int64)), slice(None)
-    positions = np.asarray(part)
-    positions = np.where(positions < 0, positions + size, positions).astype(np.int64)
+    positions = _from_front(part, size)
     rows, within = np.unique(positions, return_inverse=True)
     within = within.reshape(positions.shape)
     return rows, within if within.ndim else int(within)

@@ -1,23 +1,13 @@
-"""Draws in a run folder: what is committed there, read a few words at a time.
+"""Draws in a run folder, read a few words at a time (see `bayesvec.storage.layout`).
 
-    RUN/manifest.json        settings, versions, where the counts came from, how the arrays are cut
-    RUN/names.json           the words and the contexts
-    RUN/counts/              the counts
-    RUN/draws.zarr/          Zarr 3 in ArviZ's layout
-        posterior/           rho (chain, draw, word, dim), alpha (chain, draw, context, dim)
-        sample_stats/        lp (log posterior), seconds, cosine of some pairs of words
-    RUN/state/chain-0.json   the commit mark of chain 0: how many of its draws are safely on the disk
-    RUN/state/chain-0.*      its checkpoint: the sampler's state, mean and variance of all rows
-
-`bayesvec.storage.writer` writes it. A reader may open a folder that is still being written; it sees the draws that
-were committed when it opened.
+A reader may open a folder that is still being written; it sees the draws that were committed when it opened.
 """
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,71 +15,11 @@ import numpy.typing as npt
 from bayesvec import _atomic as files
 from bayesvec._types import Float32, Float64, Int64
 from bayesvec.errors import OptionError, RunError
-from bayesvec.storage import zarr3
+from bayesvec.storage import layout, zarr3
+from bayesvec.storage.layout import SIDES, STAT_NAMES, Mark, read_manifest, read_mark
 
 if TYPE_CHECKING:
     import xarray
-
-FORMAT = "bayesvec run"
-FORMAT_VERSION = 1
-STAT_NAMES = {"log_posterior": "lp"}  # ArviZ's name for it
-SIDES = {"rho": "word", "alpha": "context"}
-
-
-class Mark(NamedTuple):
-    """What of a chain is committed: a crash takes back everything after it and nothing before."""
-
-    sweep: int = 0
-    draws: int = 0
-    generation: int = 0  # which checkpoint belongs to it; 0 is none
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest of a run; raise a `RunError` if the folder is not one or is damaged."""
-    try:
-        manifest = files.read_json(folder / "manifest.json", FORMAT)
-    except (FileNotFoundError, NotADirectoryError):
-        missing = "it has no manifest.json" if folder.is_dir() else "it is a file"
-        what = missing if folder.exists() else "there is nothing of that name"
-        raise RunError(f"{folder} is not a run folder: {what}", path=str(folder)) from None
-    if manifest["format_version"] > FORMAT_VERSION:
-        version = manifest["versions"]["bayesvec"]
-        message = f"{folder} was written by bayesvec {version}, in a newer format; update bayesvec to read it"
-        raise RunError(message, path=str(folder))
-    return manifest
-
-
-def mark_file(folder: Path, chain: int) -> Path:
-    """Return the file of a chain's commit mark."""
-    return folder / "state" / f"chain-{chain}.json"
-
-
-def checkpoint_file(folder: Path, chain: int, generation: int) -> Path:
-    """Return the file of one checkpoint of a chain."""
-    return folder / "state" / f"chain-{chain}.{generation}.arrays"
-
-
-def read_mark(folder: Path, chain: int) -> Mark:
-    """Return what is committed of a chain."""
-    try:
-        return Mark(**files.read_json(mark_file(folder, chain)))
-    except FileNotFoundError:
-        return Mark()
-
-
-def stored_arrays(folder: Path, manifest: dict[str, Any]) -> dict[str, zarr3.Array]:
-    """Return the arrays of a run by name, as its manifest describes them."""
-    return {
-        name: zarr3.Array(
-            folder / "draws.zarr" / described["group"] / name,
-            tuple(described["dims"]),
-            tuple(described["shape"]),
-            described["dtype"],
-            described["shard_draws"],
-            described["chunk_rows"],
-        )
-        for name, described in manifest["arrays"].items()
-    }
 
 
 def open_draws(path: str | PathLike[str]) -> "Draws":
@@ -129,7 +59,7 @@ class Draws:
         self.num_chains: int = self.manifest["settings"]["chains"]
         self._marks = [read_mark(path, chain) for chain in range(self.num_chains)]
         self.num_draws = min(mark.draws for mark in self._marks)
-        self._arrays = stored_arrays(path, self.manifest)
+        self._arrays = layout.stored_arrays(path, self.manifest)
 
     def __repr__(self) -> str:
         kept = f"{self.num_chains} chains of {self.num_draws} draws"
@@ -176,7 +106,7 @@ class Draws:
         rows: Sequence[int] | npt.NDArray[np.integer[Any]] | None = None,
         draws: slice | None = None,
     ) -> Float32:  # (chain, draw, row, K)
-        """Read draws of some rows; only the chunks that hold them are touched, and each is checked.
+        """Read draws of some rows; only the chunks that hold them are read, and each is checked.
 
         Parameters
         ----------
@@ -207,7 +137,7 @@ class Draws:
     def blocks(
         self, name: str, rows: Sequence[int] | npt.NDArray[np.integer[Any]] | None = None
     ) -> Iterator[tuple[int, int, Float32]]:
-        """Go through all draws a few at a time: yield chain, number of the first draw, (draw, row, K)."""
+        """Iterate over all draws, a few at a time: yield the chain, the number of the first, (draw, row, K)."""
         array = self._array(name)
         ids = self._row_ids(array, rows)
         for chain in range(self.num_chains):
@@ -216,13 +146,12 @@ class Draws:
                 yield chain, first, content[: self.num_draws - first].astype(np.float32, copy=False)
 
     def _array(self, name: str) -> zarr3.Array:
-        if name not in SIDES:
-            raise OptionError(f"there are no draws of {name!r}; there are rho and alpha")
+        _check_side(name)
         if name not in self._arrays:
             store = self.manifest["settings"]["store"]
             message = f"{self.path} keeps no draws of {name}: it was made with store={store!r}"
             raise RunError(
-                f"{message}; its mean and variance are there, for more fit with store='both'",
+                f"{message}; it has their mean and variance, for more fit with store='both'",
                 path=str(self.path),
             )
         return self._arrays[name]
@@ -265,7 +194,7 @@ class Draws:
         return joined.reshape(count, *array.shape)
 
     def mean(self, name: str) -> Float64:  # (row, K)
-        """Return the mean of all committed draws of ``rho`` or ``alpha``, whatever was stored of them."""
+        """Return the mean of all committed draws of ``rho`` or ``alpha``, stored or not."""
         return self._pooled(name)[1]
 
     def variance(self, name: str) -> Float64:  # (row, K)
@@ -275,8 +204,7 @@ class Draws:
 
     def _pooled(self, name: str) -> tuple[int, Float64, Float64]:
         """Return number, mean and sum of squared deviations over all chains (Chan, Golub & LeVeque 1983)."""
-        if name not in SIDES:
-            raise OptionError(f"there are no draws of {name!r}; there are rho and alpha")
+        _check_side(name)
         total, mean, squares = 0, np.zeros(()), np.zeros(())
         for chain in range(self.num_chains):
             mark, moments = self._moments(chain)
@@ -295,12 +223,11 @@ class Draws:
         mark = self._marks[chain]
         while mark.generation:
             try:
-                return mark, files.read_arrays(checkpoint_file(self.path, chain, mark.generation))
-            except FileNotFoundError:  # a writer has gone on since; unless the mark is the same
+                return mark, layout.read_checkpoint(self.path, chain, mark)
+            except RunError:  # the writer may have committed since
                 before, mark = mark, read_mark(self.path, chain)
                 if mark == before:
-                    path = checkpoint_file(self.path, chain, mark.generation)
-                    raise RunError(f"{path} is missing: the run folder is damaged", path=str(path)) from None
+                    raise
         return mark, {}
 
     def verify(self) -> None:
@@ -314,8 +241,13 @@ class Draws:
                     array.read(chain, shard)
 
     def to_datatree(self) -> "xarray.DataTree":
-        """Return the committed draws as an xarray DataTree in ArviZ's layout, read when they are used."""
+        """Return the committed draws as a lazy xarray DataTree in ArviZ's layout."""
         import xarray
 
         tree = xarray.open_datatree(self.path / "draws.zarr", engine="zarr", consolidated=False)
         return tree.isel(draw=slice(0, self.num_draws), missing_dims="ignore")
+
+
+def _check_side(name: str) -> None:
+    if name not in SIDES:
+        raise OptionError(f"there are no draws of {name!r}; there are rho and alpha")

@@ -1,8 +1,8 @@
-"""Write a run folder so that what is committed stays, whatever happens next (see `bayesvec.storage.reader`).
+"""Write a run folder so that what is committed stays, whatever happens next (see `bayesvec.storage.layout`).
 
 Shards are written beside, flushed to the disk and renamed; then the checkpoint; then the commit mark moves. A
-crash in between leaves the old mark with the old checkpoint, and shards that at the most hold more draws than
-the mark says. Draws are a function of the state before them, so going on writes the same bytes again.
+crash in between leaves the old mark with the old checkpoint, and shards that at most hold more draws than the mark
+counts. Draws are a function of the state before them, so a resumed run writes the same bytes again.
 """
 
 import contextlib
@@ -14,71 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec import _atomic as files
-from bayesvec._types import Float64
-from bayesvec.errors import RunError
-from bayesvec.storage import reader as layout
-from bayesvec.storage import zarr3
-from bayesvec.storage.reader import SIDES, STAT_NAMES, Mark
-
-STAT_DRAWS = 1000  # draws of a statistic in one file
-
-Arrays = Mapping[str, npt.NDArray[Any]]
-
-
-def plan_arrays(
-    folder: Path,
-    *,
-    sides: Mapping[str, int],
-    dim: int,
-    stats: Sequence[str],
-    pairs: int,
-    most_draws: int | None = None,
-) -> dict[str, zarr3.Array]:
-    """Choose the arrays of a run.
-
-    Parameters
-    ----------
-    folder : Path
-        The run folder.
-    sides : Mapping
-        Number of rows of what is stored, of ``rho`` and ``alpha``.
-    dim : int
-        Length of a vector.
-    stats : sequence of str
-        Numbers kept for every draw.
-    pairs : int
-        How many cosines are kept for every draw.
-    most_draws : int, optional
-        Draws of each chain, if there can never be more.
-    """
-    posterior, statistics = folder / "draws.zarr" / "posterior", folder / "draws.zarr" / "sample_stats"
-    arrays = {
-        name: zarr3.planned(posterior / name, (SIDES[name], "dim"), (rows, dim), "float32", most_draws)
-        for name, rows in sides.items()
-    }
-    for stat in stats:
-        name = STAT_NAMES.get(stat, stat)
-        arrays[name] = zarr3.Array(statistics / name, (), (), "float64", STAT_DRAWS, 1)
-    if pairs:
-        arrays["cosine"] = zarr3.Array(
-            statistics / "cosine", ("pair",), (pairs,), "float32", STAT_DRAWS, pairs
-        )
-    return arrays
-
-
-def described(arrays: Mapping[str, zarr3.Array]) -> dict[str, Any]:
-    """Return what the manifest says of the arrays."""
-    return {
-        name: {
-            "group": array.folder.parent.name,
-            "dims": list(array.dims),
-            "shape": list(array.shape),
-            "dtype": array.dtype,
-            "shard_draws": array.shard_draws,
-            "chunk_rows": array.chunk_rows,
-        }
-        for name, array in arrays.items()
-    }
+from bayesvec._types import Array, Float64
+from bayesvec.storage import layout, zarr3
+from bayesvec.storage.layout import SIDES, Mark
 
 
 def create(folder: Path, manifest: Mapping[str, Any], names: Mapping[str, Sequence[str] | None]) -> None:
@@ -157,19 +95,15 @@ class ChainRecorder:
         self.draws = self.mark.draws
         self._arrays = layout.stored_arrays(folder, dict(manifest))
         self._staged = files.Staged()
-        self._blocks: dict[str, npt.NDArray[Any]] = {}  # the shard being filled, (shard_draws, rows, width)
+        self._blocks: dict[str, Array] = {}  # the shard being filled, (shard_draws, rows, width)
         self._moments: dict[str, Float64] = {}
 
-    def restore(self) -> dict[str, npt.NDArray[Any]]:
+    def restore(self) -> dict[str, Array]:
         """Return the committed state (nothing if there is none) and take up the shards that are not full."""
         self._remove_old(self.mark.generation)
         if not self.mark.generation:
             return {}
-        path = layout.checkpoint_file(self.folder, self.chain, self.mark.generation)
-        try:
-            saved = files.read_arrays(path)
-        except FileNotFoundError:
-            raise RunError(f"{path} is missing: the run folder is damaged", path=str(path)) from None
+        saved = layout.read_checkpoint(self.folder, self.chain, self.mark)
         for name, array in self._arrays.items():
             full, rest = divmod(self.draws, array.shard_draws)
             if rest:
@@ -198,7 +132,7 @@ class ChainRecorder:
         kept = [array for name, array in self._arrays.items() if name in SIDES]
         return all(self.draws % array.shard_draws == 0 for array in kept)
 
-    def commit(self, sweep: int, state: Arrays) -> None:
+    def commit(self, sweep: int, state: Mapping[str, Array]) -> None:
         """Bring everything appended so far and the state after ``sweep`` safely onto the disk."""
         for name, array in self._arrays.items():
             full, rest = divmod(self.draws, array.shard_draws)
@@ -214,13 +148,13 @@ class ChainRecorder:
         self.mark = mark
         self._remove_old(generation)
 
-    def _block(self, name: str) -> npt.NDArray[Any]:
+    def _block(self, name: str) -> Array:
         if name not in self._blocks:
             array = self._arrays[name]
             self._blocks[name] = np.empty((array.shard_draws, array.rows, array.width), array.stored)
         return self._blocks[name]
 
-    def _add_moments(self, name: str, value: npt.NDArray[Any]) -> None:
+    def _add_moments(self, name: str, value: Array) -> None:
         """Update mean and sum of squared deviations by one draw (Welford 1962)."""
         if f"mean_{name}" not in self._moments:
             self._moments[f"mean_{name}"] = np.zeros(value.shape)

@@ -1,14 +1,14 @@
-"""Zarr 3 arrays written shard by shard, in the format's own terms (https://zarr-specs.readthedocs.io, v3).
+"""Zarr 3 arrays written shard by shard (https://zarr-specs.readthedocs.io, v3).
 
-Zarr's own library does not flush to the disk and is slow to start and to read many small chunks. Our arrays
-have one shape only, (chain, draw, row, dim) without compression, so a shard here is its chunks one after
-another, each with its CRC-32C, and the index that the sharding codec asks for. Any Zarr 3 reader opens it.
+The zarr library does not flush to the disk and is slow to start and to read many small chunks. Our arrays have one
+shape only, (chain, draw, row, dim) without compression, so a shard is its chunks one after another, each with its
+CRC-32C, and the index of the sharding codec. Any Zarr 3 reader opens it.
 """
 
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -87,11 +87,11 @@ class Array:
     def index(self) -> bytes:
         """The end of every shard: offset and length of each chunk, and a checksum of these."""
         size = self.chunk_bytes + 4
-        entries = np.array([(i * size, size) for i in range(self.num_chunks)], dtype="<u8").tobytes()
-        return entries + checksum(entries).to_bytes(4, "little")
+        entries = np.array([(i * size, size) for i in range(self.num_chunks)], dtype="<u8")
+        return b"".join(_checked(entries.tobytes()))
 
     def shard(self, chain: int, number: int) -> Path:
-        """Return the file of one shard (all in one folder, so that one flush keeps their names)."""
+        """Return the file of one shard (all in one folder, so that one flush saves their names)."""
         return self.folder / ".".join(["c", str(chain), str(number), *("0" for _ in self.shape)])
 
     def parts(self, draws: npt.NDArray[Any]) -> Iterator[bytes]:
@@ -100,9 +100,7 @@ class Array:
             rows = draws[:, first : first + self.chunk_rows]
             chunk = np.full((self.shard_draws, self.chunk_rows, self.width), np.nan, self.stored)
             chunk[: len(draws), : rows.shape[1]] = rows
-            data = chunk.tobytes()
-            yield data
-            yield checksum(data).to_bytes(4, "little")
+            yield from _checked(chunk.tobytes())
         yield self.index
 
     def read(
@@ -155,7 +153,7 @@ class Array:
         return RunError(message, path=str(path))
 
     def metadata(self, chains: int, draws: int) -> bytes:
-        """Return the array's zarr.json for so many chains and draws."""
+        """Return the array's zarr.json for this many chains and draws."""
         tail = (self.chunk_rows, *self.shape[1:]) if self.shape else ()
         padded = (self.chunk_rows * self.num_chunks, *self.shape[1:]) if self.shape else ()
         return _array_metadata(
@@ -173,7 +171,7 @@ def planned(
 ) -> Array:
     """Choose how to cut an array: files of some megabytes, small chunks.
 
-    How many draws are wanted does not matter, as more may be wanted later; ``most_draws`` is for an array that
+    The number of draws asked for does not matter, as the run may be extended; ``most_draws`` is for an array that
     will never have more.
     """
     item = np.dtype(dtype).itemsize
@@ -188,37 +186,34 @@ def planned(
 def write_group(staged: Staged, folder: Path, attributes: dict[str, Any]) -> None:
     """Stage the zarr.json of a group."""
     folder.mkdir(parents=True, exist_ok=True)
-    content = {"zarr_format": 3, "node_type": "group", "attributes": attributes}
-    staged.write(folder / "zarr.json", [json.dumps(content, indent=1).encode()])
+    staged.write(folder / "zarr.json", [_group_metadata(attributes)])
 
 
 def write_root(folder: Path) -> None:
-    """Write the zarr.json of the group that holds all others, with a copy of theirs (xarray asks for it)."""
+    """Write the zarr.json of the group that holds all others, with a copy of theirs (which xarray reads)."""
     below = {
         str(path.parent.relative_to(folder)): json.loads(path.read_bytes())
         for path in sorted(folder.glob("*/**/zarr.json"))
     }
-    content = {
-        "zarr_format": 3,
-        "node_type": "group",
-        "attributes": {},
-        "consolidated_metadata": {"kind": "inline", "must_understand": False, "metadata": below},
-    }
-    write(folder / "zarr.json", [json.dumps(content, indent=1).encode()])
+    consolidated = {"kind": "inline", "must_understand": False, "metadata": below}
+    write(folder / "zarr.json", [_group_metadata({}, consolidated_metadata=consolidated)])
+
+
+def _group_metadata(attributes: dict[str, Any], **more: Any) -> bytes:
+    content = {"zarr_format": 3, "node_type": "group", "attributes": attributes, **more}
+    return json.dumps(content, indent=1).encode()
 
 
 def write_range(staged: Staged, folder: Path, dim: str, size: int) -> None:
     """Stage a coordinate 0, 1, ..., size - 1."""
-    folder.mkdir(parents=True, exist_ok=True)
-    staged.write(folder / "c.0", _checked(np.arange(size, dtype="<i8").tobytes()))
-    metadata = _array_metadata((size,), (dim,), "int64", (size,), 0, [_LITTLE, _CRC])
-    staged.write(folder / "zarr.json", [metadata])
+    data = np.arange(size, dtype="<i8").tobytes()
+    _write_coordinate(staged, folder, dim, size, data, data_type="int64", fill=0, codec=_LITTLE)
 
 
 def write_draw_numbers(staged: Staged, folder: Path, draws: int, before: int = 0) -> None:
     """Stage the coordinate of the draws, of which ``before`` are there: 0, 1, ..., draws - 1.
 
-    It grows under a reader: a file has whole chunks only, and those that are there stay where they are.
+    It grows while it is read: a file has whole chunks only, and those that are there stay in place.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(before // RANGE_SHARD, -(-draws // RANGE_SHARD)):
@@ -247,21 +242,32 @@ def _checked(data: bytes) -> tuple[bytes, bytes]:
 
 def write_names(staged: Staged, folder: Path, dim: str, names: Sequence[str]) -> None:
     """Stage a coordinate of strings."""
-    folder.mkdir(parents=True, exist_ok=True)
-    staged.write(folder / "c.0", _string_parts(names))
-    codecs = [{"name": "vlen-utf8", "configuration": {}}, _CRC]
-    staged.write(
-        folder / "zarr.json",
-        [_array_metadata((len(names),), (dim,), "string", (len(names),), "", codecs)],
-    )
-
-
-def _string_parts(names: Sequence[str]) -> Iterable[bytes]:
     parts = [len(names).to_bytes(4, "little")]
     for name in names:
         encoded = name.encode("utf-8", "replace")
         parts += [len(encoded).to_bytes(4, "little"), encoded]
-    return _checked(b"".join(parts))
+    codec = {"name": "vlen-utf8", "configuration": {}}
+    _write_coordinate(
+        staged, folder, dim, len(names), b"".join(parts), data_type="string", fill="", codec=codec
+    )
+
+
+def _write_coordinate(
+    staged: Staged,
+    folder: Path,
+    dim: str,
+    size: int,
+    data: bytes,
+    *,
+    data_type: str,
+    fill: str | int,
+    codec: dict[str, Any],
+) -> None:
+    """Stage a coordinate of one chunk."""
+    folder.mkdir(parents=True, exist_ok=True)
+    staged.write(folder / "c.0", _checked(data))
+    metadata = _array_metadata((size,), (dim,), data_type, (size,), fill, [codec, _CRC])
+    staged.write(folder / "zarr.json", [metadata])
 
 
 def _sharding(chunk: Sequence[int]) -> dict[str, Any]:

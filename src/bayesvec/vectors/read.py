@@ -113,7 +113,7 @@ def dim_of(source: Any) -> int | None:
         return _read(source, None).dim
     path = Path(source)
     if path.is_dir():
-        from bayesvec.storage.reader import read_manifest
+        from bayesvec.storage.layout import read_manifest
 
         return int(read_manifest(path)["settings"]["dim"])
     with _opened(path) as stream:

@@ -1,0 +1,154 @@
+"""The run folder: where each part is, what the manifest holds, which draws are committed.
+
+    RUN/manifest.json        settings, versions, the origin of the counts, the layout of the arrays
+    RUN/names.json           the words and the contexts
+    RUN/counts/              the counts
+    RUN/draws.zarr/          Zarr 3 in ArviZ's layout
+        posterior/           rho (chain, draw, word, dim), alpha (chain, draw, context, dim)
+        sample_stats/        lp (log posterior), seconds, cosines of some pairs of words
+    RUN/state/chain-0.json   the commit mark of chain 0: how many of its draws are safely on the disk
+    RUN/state/chain-0.*      its checkpoint: the sampler's state, mean and variance of all rows
+
+`bayesvec.storage.writer` writes it, `bayesvec.storage.reader` reads it.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bayesvec import _atomic as files
+from bayesvec._types import Array
+from bayesvec.errors import RunError
+from bayesvec.storage import zarr3
+
+FORMAT = "bayesvec run"
+FORMAT_VERSION = 1
+STAT_NAMES = {"log_posterior": "lp"}  # ArviZ's name for it
+STAT_DRAWS = 1000  # draws of a statistic in one file
+SIDES = {"rho": "word", "alpha": "context"}
+
+
+class Mark(NamedTuple):
+    """What is committed of a chain: a crash loses everything after it and nothing before."""
+
+    sweep: int = 0
+    draws: int = 0
+    generation: int = 0  # of the checkpoint that belongs to it; 0 is none
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a run; raise a `RunError` if the folder is not one or is damaged."""
+    try:
+        manifest = files.read_json(folder / "manifest.json", FORMAT)
+    except (FileNotFoundError, NotADirectoryError):
+        missing = "it has no manifest.json" if folder.is_dir() else "it is a file"
+        what = missing if folder.exists() else "there is nothing of that name"
+        raise RunError(f"{folder} is not a run folder: {what}", path=str(folder)) from None
+    if manifest["format_version"] > FORMAT_VERSION:
+        version = manifest["versions"]["bayesvec"]
+        message = f"{folder} was written by bayesvec {version}, in a newer format; update bayesvec to read it"
+        raise RunError(message, path=str(folder))
+    return manifest
+
+
+def state_file(folder: Path, name: str) -> Path:
+    """Return the file of the arrays that all chains share under ``name``."""
+    return folder / "state" / f"{name}.arrays"
+
+
+def mark_file(folder: Path, chain: int) -> Path:
+    """Return the file of a chain's commit mark."""
+    return folder / "state" / f"chain-{chain}.json"
+
+
+def checkpoint_file(folder: Path, chain: int, generation: int) -> Path:
+    """Return the file of one checkpoint of a chain."""
+    return folder / "state" / f"chain-{chain}.{generation}.arrays"
+
+
+def read_mark(folder: Path, chain: int) -> Mark:
+    """Return what is committed of a chain."""
+    try:
+        return Mark(**files.read_json(mark_file(folder, chain)))
+    except FileNotFoundError:
+        return Mark()
+
+
+def read_checkpoint(folder: Path, chain: int, mark: Mark) -> dict[str, Array]:
+    """Read the checkpoint that belongs to a chain's mark; raise a `RunError` if it is missing or damaged."""
+    path = checkpoint_file(folder, chain, mark.generation)
+    try:
+        return files.read_arrays(path)
+    except FileNotFoundError:
+        raise RunError(f"{path} is missing: the run folder is damaged", path=str(path)) from None
+
+
+def plan_arrays(
+    folder: Path,
+    *,
+    sides: Mapping[str, int],
+    dim: int,
+    stats: Sequence[str],
+    pairs: int,
+    most_draws: int | None = None,
+) -> dict[str, zarr3.Array]:
+    """Choose the arrays of a run.
+
+    Parameters
+    ----------
+    folder : Path
+        The run folder.
+    sides : Mapping
+        Number of rows of what is stored, of ``rho`` and ``alpha``.
+    dim : int
+        Length of a vector.
+    stats : sequence of str
+        Numbers kept for every draw.
+    pairs : int
+        How many cosines are kept for every draw.
+    most_draws : int, optional
+        Draws of each chain, if there can never be more.
+    """
+    posterior, statistics = (folder / "draws.zarr" / group for group in ("posterior", "sample_stats"))
+    arrays = {
+        name: zarr3.planned(posterior / name, (SIDES[name], "dim"), (rows, dim), "float32", most_draws)
+        for name, rows in sides.items()
+    }
+    for stat in stats:
+        name = STAT_NAMES.get(stat, stat)
+        arrays[name] = zarr3.Array(statistics / name, (), (), "float64", STAT_DRAWS, 1)
+    if pairs:
+        arrays["cosine"] = zarr3.Array(
+            statistics / "cosine", ("pair",), (pairs,), "float32", STAT_DRAWS, pairs
+        )
+    return arrays
+
+
+def described(arrays: Mapping[str, zarr3.Array]) -> dict[str, Any]:
+    """Return the manifest's description of the arrays."""
+    return {
+        name: {
+            "group": array.folder.parent.name,
+            "dims": list(array.dims),
+            "shape": list(array.shape),
+            "dtype": array.dtype,
+            "shard_draws": array.shard_draws,
+            "chunk_rows": array.chunk_rows,
+        }
+        for name, array in arrays.items()
+    }
+
+
+def stored_arrays(folder: Path, manifest: dict[str, Any]) -> dict[str, zarr3.Array]:
+    """Return the arrays of a run by name, as its manifest describes them."""
+    return {
+        name: zarr3.Array(
+            folder / "draws.zarr" / described["group"] / name,
+            tuple(described["dims"]),
+            tuple(described["shape"]),
+            described["dtype"],
+            described["shard_draws"],
+            described["chunk_rows"],
+        )
+        for name, described in manifest["arrays"].items()
+    }
