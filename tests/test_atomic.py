@@ -1,0 +1,150 @@
+"""Files and folders that appear whole or not at all, and what may be replaced."""
+
+import contextlib
+import os
+import shutil
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from bayesvec._atomic import begins_with, check_free, placed, remove_folder
+from bayesvec.errors import InputError, OptionError
+
+
+def content(folder):
+    """Return everything below a folder: names, and the text of files."""
+    return {path.relative_to(folder): path.is_dir() or path.read_text() for path in folder.rglob("*")}
+
+
+def write_file(target):
+    with placed(target) as partial:
+        partial.write_text("new")
+
+
+def write_folder(target):
+    with placed(target, folder=True, force=True) as partial:
+        (partial / "below").mkdir()
+        (partial / "below" / "file").write_text("new")
+
+
+@pytest.mark.parametrize("write", [write_file, write_folder])
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=repr)
+def test_every_step_may_fail(tmp_path, monkeypatch, write, there, failure):
+    """Break off before each flush and each rename in turn: the old content or the new, and nothing beside it."""
+    real = {name: getattr(os, name) for name in ("fsync", "rename", "replace", "mkdir")}
+    outcomes = []
+    for step in range(1, 100):
+        place = tmp_path / str(step)
+        place.mkdir()
+        target = place / "a" / "b"
+        if there:
+            write(target)
+            old = target if target.is_file() else target / "below" / "file"
+            old.write_text("old")
+        before, left = content(place), [step]
+
+        def broken(name, *args, left=left, **options):
+            left[0] -= 1
+            if left[0] == 0:
+                raise failure
+            return real[name](*args, **options)
+
+        with monkeypatch.context() as patch:
+            for name in real:
+                patch.setattr(os, name, partial(broken, name))
+            with contextlib.suppress(OptionError, KeyboardInterrupt):
+                write(target)
+                break
+        after = content(place)
+        new = {name: "new" if text == "old" else text for name, text in before.items()}
+        assert after in (before, new) if there else after == before or "new" in after.values()
+        outcomes.append(after == before)
+        assert not [path for path in place.rglob("*") if path.name.startswith(".")]
+    assert len(outcomes) > 2
+    assert outcomes[0]
+    assert "new" in content(place).values()
+
+
+def test_a_folder_is_replaced_only_by_force(tmp_path):
+    write_folder(tmp_path / "a")
+    with (
+        pytest.raises(OptionError, match=r"cannot write .*: Directory not empty"),
+        placed(tmp_path / "a", folder=True) as new,
+    ):
+        (new / "other").write_text("x")
+    assert content(tmp_path / "a") == {Path("below"): True, Path("below/file"): "new"}
+    (tmp_path / "empty").mkdir()
+    with placed(tmp_path / "empty", folder=True) as new:
+        (new / "other").write_text("x")
+    assert content(tmp_path / "empty") == {Path("other"): "x"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "empty"]
+
+
+def test_a_removed_folder_frees_its_name_first(tmp_path, monkeypatch):
+    write_folder(tmp_path / "a")
+    monkeypatch.setattr(shutil, "rmtree", lambda path: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        remove_folder(tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+    monkeypatch.undo()
+    write_folder(tmp_path / "a")
+    remove_folder(tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+
+
+FILE = {"what": "a report", "force": True}
+FOLDER = {"what": "a run", "force": True, "folder": True, "ours": lambda path: (path / "mark").exists()}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("new", FILE, None),
+        ("file", FILE, None),
+        (
+            "file",
+            {**FILE, "force": False},
+            "exists; replace it with --force (force=True), or choose another name",
+        ),
+        ("file", {**FILE, "force": None}, "file exists; choose another name"),
+        ("file", {**FILE, "ours": begins_with(b"mi")}, None),
+        ("file", {**FILE, "ours": begins_with(b"<html")}, "exists and is not a report; it is not replaced"),
+        ("broken", FILE, "exists and is not a report"),
+        ("full", FILE, "full is a folder, and a report is not"),
+        ("none/new", FILE, "none; make it, or choose another place"),
+        ("none/new", {**FILE, "parents": True}, None),
+        ("file/new", FILE, "file is a file; choose another place"),
+        ("file/more/new", {**FILE, "parents": True}, "file is a file; choose another place"),
+        ("x" * 300, FILE, "File name too long; choose another name"),
+        ("new", FOLDER, None),
+        ("empty", {**FOLDER, "force": False}, None),
+        ("full", FOLDER, None),
+        ("full", {**FOLDER, "force": False}, "exists; replace it with --force"),
+        ("mine", FOLDER, "mine exists and is not a run; it is not replaced"),
+        ("file", FOLDER, "file is a file, and a run is not"),
+        (".", FOLDER, "it is the folder you are in, or one above"),
+        ("..", FOLDER, "it is the folder you are in, or one above"),
+    ],
+)
+def test_what_is_free(tmp_path, monkeypatch, name, options, message):
+    monkeypatch.chdir(tmp_path)
+    for folder, file in (("full", "mark"), ("mine", "thesis")):
+        Path(folder).mkdir()
+        Path(folder, file).write_text("x")
+    Path("empty").mkdir()
+    Path("file").write_text("mine")
+    Path("broken").symlink_to("nowhere")
+    if message is None:
+        check_free(Path(name), **options)
+    else:
+        with pytest.raises(InputError) as raised:
+            check_free(Path(name), error=InputError, **options)
+        assert message in str(raised.value)
+
+
+def test_a_folder_that_may_not_be_written_to(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(OptionError, match="may not be written to; choose another place"):
+        check_free(tmp_path / "new", **FILE)
