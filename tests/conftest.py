@@ -1,11 +1,23 @@
-"""What many test modules use: the command line, called in this process, and chunks as small as can be."""
+"""Fixtures for many test modules; parallel workers share the compilation before the tests start."""
 
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
 from bayesvec import cli
-from bayesvec.inference import sides as halves
+from bayesvec.inference import sides
+from compile_once import compile_share
+from joint import no_log_posterior
+
+
+def pytest_sessionstart(session):
+    """In a parallel run, compile once: each worker compiles a share, and all of them use it."""
+    run = getattr(session.config, "workerinput", None)
+    if run is not None and run["workercount"] > 1:
+        meeting = Path(tempfile.gettempdir()) / f"bayesvec-tests-{run['testrunuid']}"
+        compile_share(int(run["workerid"].removeprefix("gw")), run["workercount"], meeting)
 
 
 @pytest.fixture
@@ -23,8 +35,15 @@ def bayesvec(monkeypatch, capsys):
 
 @pytest.fixture
 def _many_chunks(monkeypatch):
-    """Have rows handed to other threads however few they are."""
-    monkeypatch.setattr(halves, "WORTH_SHARING", 0)
+    """Share rows between threads however few there are."""
+    monkeypatch.setattr(sides, "WORTH_SHARING", 0)
+
+
+@pytest.fixture
+def _no_log_posterior():
+    """Skip the log posterior of each Gibbs sweep."""
+    with no_log_posterior():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -2,9 +2,10 @@
 
 import json
 import os
-import subprocess
-import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,25 +15,19 @@ from bayesvec.errors import InputError
 from bayesvec.simulation.pairs import open_truth, simulate
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-c",
-        "from bayesvec.cli import main; main()",
-        "simulate",
-        *map(str, arguments),
-    ]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+@pytest.fixture
+def run(bayesvec: Callable[..., Any]) -> Callable[..., Any]:
+    return partial(bayesvec, "simulate")
 
 
-def test_the_world_on_disk_is_the_one_in_python(tmp_path: Path) -> None:
-    done = run(
+def test_the_world_on_disk_is_the_one_in_python(tmp_path: Path, run: Callable[..., Any]) -> None:
+    status, out, err = run(
         "--vocab", 12, "--dim", 3, "--pairs", 900, "--zipf", "--seed", 4, "--out", tmp_path / "c", "--json"
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (status, err) == (0, "")
     counts, truth = simulate(12, 3, pairs=900, zipf=True, seed=4)
     opened = open_counts(tmp_path / "c", verify=True)
-    assert opened.fingerprint == counts.fingerprint == json.loads(done.stdout)["fingerprint"]
+    assert opened.fingerprint == counts.fingerprint == json.loads(out)["fingerprint"]
     assert opened.recipe == counts.recipe
     read = open_truth(tmp_path / "c")
     np.testing.assert_array_equal(read.rho, truth.rho)
@@ -42,26 +37,25 @@ def test_the_world_on_disk_is_the_one_in_python(tmp_path: Path) -> None:
     assert read.rho.flags.writeable
 
 
-def test_every_option_arrives(tmp_path: Path) -> None:
+def test_every_option_arrives(tmp_path: Path, run: Callable[..., Any]) -> None:
     one = ("--vocab", 9, "--contexts", 7, "--dim", 2, "--pairs", 500, "--epsilon", 2, "--a", 1.5, "--b", 0.5)
-    done = run(*one, "--zipf", "--out", tmp_path / "c", "--quiet")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert run(*one, "--zipf", "--out", tmp_path / "c", "--quiet") == (0, "", "")
     wanted, _ = simulate(9, 2, contexts=7, pairs=500, epsilon=2.0, a=1.5, b=0.5, zipf=True)
     assert open_counts(tmp_path / "c").fingerprint == wanted.fingerprint
-    done = run("--vocab", 9, "--pairs", 500, "--exclude-diagonal", "--out", tmp_path / "d")
-    assert "9 words x 9 contexts" in done.stdout
+    _, out, _ = run("--vocab", 9, "--pairs", 500, "--exclude-diagonal", "--out", tmp_path / "d")
+    assert "9 words x 9 contexts" in out
     wanted, _ = simulate(9, pairs=500, exclude_diagonal=True)
     assert open_counts(tmp_path / "d").fingerprint == wanted.fingerprint
 
 
-def test_output_that_exists(tmp_path: Path) -> None:
-    assert run("--pairs", 100, "--out", tmp_path / "c").returncode == 0
-    again = run("--pairs", 200, "--out", tmp_path / "c")
-    assert again.returncode == 2
+def test_output_that_exists(tmp_path: Path, run: Callable[..., Any]) -> None:
+    assert run("--pairs", 100, "--out", tmp_path / "c")[0] == 0
+    status, _, err = run("--pairs", 200, "--out", tmp_path / "c")
+    assert status == 2
     refused = "exists; replace it with --force (force=True), or choose another name"
-    assert again.stderr == f"bayesvec: {tmp_path / 'c'} {refused}\n"
+    assert err == f"bayesvec: {tmp_path / 'c'} {refused}\n"
     assert open_counts(tmp_path / "c").num_observations == 100
-    assert run("--pairs", 200, "--out", tmp_path / "c", "--force").returncode == 0
+    assert run("--pairs", 200, "--out", tmp_path / "c", "--force")[0] == 0
     assert open_counts(tmp_path / "c").num_observations == 200
     assert os.listdir(tmp_path) == ["c"]
 
@@ -74,18 +68,19 @@ def test_output_that_exists(tmp_path: Path) -> None:
         (("--seed", -3), "bayesvec: seed is -3; it must be from 0 to 2**64 - 1\n"),
     ],
 )
-def test_bad_options(tmp_path: Path, arguments: tuple[object, ...], message: str) -> None:
-    done = run(*arguments, "--out", tmp_path / "c")
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
+def test_bad_options(
+    tmp_path: Path, run: Callable[..., Any], arguments: tuple[object, ...], message: str
+) -> None:
+    assert run(*arguments, "--out", tmp_path / "c") == (2, "", message)
     assert os.listdir(tmp_path) == []
 
 
-def test_output_that_cannot_be_written(tmp_path: Path) -> None:
+def test_output_that_cannot_be_written(tmp_path: Path, run: Callable[..., Any]) -> None:
     (tmp_path / "file").write_text("x")
-    done = run("--out", tmp_path / "file" / "c")
-    assert done.returncode == 2
-    assert done.stderr.startswith("bayesvec: cannot write ")
-    assert done.stderr.count("\n") == 1
+    status, _, err = run("--out", tmp_path / "file" / "c")
+    assert status == 2
+    assert err.startswith("bayesvec: cannot write ")
+    assert err.count("\n") == 1
 
 
 def test_counts_without_a_truth(tmp_path: Path) -> None:

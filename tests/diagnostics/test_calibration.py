@@ -142,6 +142,7 @@ def test_coverage_counts_truths_inside():
 
 
 @pytest.mark.parametrize(("factor", "right"), [(1.0, True), (2.0, False)])
+@pytest.mark.usefixtures("_no_log_posterior")
 def test_gibbs_is_calibrated_and_a_wrong_prior_is_not(factor, right):
     told = []
     ranks = sbc_ranks(

@@ -121,12 +121,14 @@ def assert_agreement(setting, anchored, factor):
 
 
 @pytest.mark.parametrize("anchored", [False, True])
+@pytest.mark.usefixtures("_no_log_posterior")
 def test_gibbs_and_nuts_agree_on_a_small_model(anchored):
     assert_agreement(SMALL, anchored, factor=1.4)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", [FREE, ANCHORED], ids=["free", "anchored"])
+@pytest.mark.usefixtures("_no_log_posterior")
 def test_gibbs_and_nuts_agree(setting):
     assert_agreement(setting, setting is ANCHORED, factor=1.1)
 

@@ -221,6 +221,7 @@ def watch_precision(state):
 @pytest.mark.parametrize(
     "gamma", [Learned(3.0, 2.0), pytest.param(Learned(2.0, 0.5), marks=pytest.mark.slow)]
 )
+@pytest.mark.usefixtures("_no_log_posterior")
 def test_a_learned_precision_against_quadrature(gamma):
     prior = Prior(independent(gamma), independent(1.5))
     found = gibbs_draws(one_pair([9], [1]), prior, watch_precision)
@@ -249,6 +250,7 @@ def quadrature_drift(gamma, n_pos, n_neg, precision):
     return np.array([weight @ tau, weight @ t]) / weight.sum()
 
 
+@pytest.mark.usefixtures("_no_log_posterior")
 def test_a_learned_drift_against_quadrature():
     counts, gamma = one_pair([9, 2], [1, 8], ("a@1", "a@3"), ("1", "3")), Learned(3.0, 1.0)
     prior = priors.dynamic(counts, precision=2.0, drift_precision=gamma, context_precision=1.0)
@@ -294,6 +296,7 @@ def test_a_component_is_what_its_scale_governs(name):
         np.testing.assert_allclose(size, 2.5 ** part.coordinates(rows, 1))
 
 
+@pytest.mark.usefixtures("_no_log_posterior")
 def test_scales_move_with_their_rows_where_data_are_few(monkeypatch):
     """How small steps are against the words: ESS with the move and without."""
     counts, _ = simulate_slices(60, 4, slices=2, kind="grouped", pairs=30_000, step_precision=100.0, seed=2)
@@ -313,6 +316,7 @@ def test_scales_move_with_their_rows_where_data_are_few(monkeypatch):
     assert ess(1) > 1.5 * ess(10**9)  # 2.5 to 5 with other seeds
 
 
+@pytest.mark.usefixtures("_no_log_posterior")
 def test_a_scale_of_contexts_moves_with_them_where_it_cannot_be_exchanged(monkeypatch):
     counts, _ = simulate(40, 4, pairs=1000, seed=2)
     prior = Prior(independent(4.0), independent(Learned(1.0, 1.0)))
