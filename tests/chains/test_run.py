@@ -127,7 +127,7 @@ def test_ctrl_c_commits_and_says_how_to_go_on(tmp_path, monkeypatch):
     monkeypatch.setattr(chain_module.ChainProgress, "at", at)
     assert signal.getsignal(signal.SIGINT) is handler
     assert 30 <= read_mark(tmp_path / "run", 0).draws < 60
-    with pytest.raises(RunError, match=r"unfinished run \(\d+ of 60 draws\); go on with --resume"):
+    with pytest.raises(RunError, match=r"unfinished run \(\d+ of 60 draws\); resume it with --resume"):
         fake_fit(tmp_path / "run", **settings)
     fake_fit(tmp_path / "run", **settings, resume=True)
     assert draw_bytes(tmp_path / "run") == draw_bytes(tmp_path / "whole")
@@ -208,7 +208,7 @@ def test_resume_says_which_settings_differ(tmp_path):
 
 def test_resume_refuses_other_counts(tmp_path):
     fake_fit(tmp_path / "run")
-    with pytest.raises(RunError, match=r"the counts have changed since .*run was begun"):
+    with pytest.raises(RunError, match=r"the counts have changed since .*run was started"):
         fake_fit(tmp_path / "run", small_counts(seed=1), resume=True)
 
 

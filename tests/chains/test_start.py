@@ -108,7 +108,7 @@ def test_the_same_start_by_another_way(tmp_path):
     assert draw_bytes(tmp_path / "run") == before
     other = Vectors(GIVEN.words, GIVEN.values + 1)
     for init in (other, "map"):
-        with pytest.raises(RunError, match="begun with other settings: init is vectors "):
+        with pytest.raises(RunError, match="started with other settings: init is vectors "):
             gibbs(tmp_path / "run", init, resume=True)
 
 

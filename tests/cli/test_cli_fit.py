@@ -96,7 +96,7 @@ def test_fits_text(tmp_path, monkeypatch, command):
     (tmp_path / "pets.txt").write_text("\n".join([line] * 21))
     status, _, err = command("fit", "pets.txt", "--vocab", 8, "--window", 3, "--negatives", 2, "--resume")
     assert status == 2
-    assert err.splitlines()[-1].startswith("bayesvec: the counts have changed since pets.run was begun")
+    assert err.splitlines()[-1].startswith("bayesvec: the counts have changed since pets.run was started")
 
 
 def test_all_options_of_text_reach_the_counting(tmp_path, monkeypatch, command):
@@ -279,14 +279,14 @@ def test_unfinished_run(counts, command, monkeypatch):
     monkeypatch.chdir(counts.parent)
     small_counts(seed=4).save("others")
     for arguments, message in (
-        (("--counts", counts, *SMALL), "run holds an unfinished run (0 of 8 draws); go on with --resume"),
-        (("--resume", "--dim", 3), "run was begun with other settings: dim is 2 there and 3 here"),
+        (("--counts", counts, *SMALL), "run holds an unfinished run (0 of 8 draws); resume it with --resume"),
+        (("--resume", "--dim", 3), "run was started with other settings: dim is 2 there and 3 here"),
         (
             ("--resume", "--seed", 2, "--no-orbit"),
             "seed is 1 there and 2 here; orbit is True there and False",
         ),
         (("--resume", "--draws", 7), "draws is 8 there and 7 here"),
-        (("--resume", "--counts", "others"), "the counts have changed since run was begun"),
+        (("--resume", "--counts", "others"), "the counts have changed since run was started"),
     ):
         status, out, err = command("fit", *arguments, "--out", "run", "--quiet")
         assert (status, out) == (2, "")

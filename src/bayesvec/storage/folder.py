@@ -1,4 +1,4 @@
-"""Take hold of a run folder: make a new one, or go on with one that is there."""
+"""Run folders opened for writing: a new one, or one to resume."""
 
 import atexit
 import contextlib
@@ -30,12 +30,12 @@ from bayesvec.storage import writer as recorder
 from bayesvec.storage.reader import open_draws
 from bayesvec.storage.settings import Settings, differences
 
-MONITORED = 50  # pairs of words whose cosines are watched
+MONITORED = 50  # pairs of words whose cosines are stored
 
 
 @dataclass
 class Folder:
-    """A run folder: what it was made from.
+    """A run folder and its manifest.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Folder:
         return layout.state_file(self.path, name)
 
     def with_rows(self, counts: PairCounts) -> PairCounts:
-        """Return counts with the rows that the run's prior has beyond them, if it has."""
+        """Return counts with the rows that the run's prior adds to them, if any."""
         known = files.read_json(self.path / "names.json")
         words, groups = known["words"], known["groups"]
         if counts.groups is None or groups is None or list(counts.words) != words[: counts.num_words]:
@@ -67,7 +67,7 @@ class Folder:
         return with_rows(counts, list(added))
 
     def load_counts(self) -> PairCounts:
-        """Open the run's own copy of its counts; raise a `RunError` if they are not those it began with."""
+        """Open the run's own copy of its counts; raise a `RunError` if they are not those it was started with."""
         from bayesvec.counts.store import open_counts
 
         counts = open_counts(self.path / "counts", verify=True)
@@ -75,21 +75,21 @@ class Folder:
         return counts
 
     def check_counts(self, counts: PairCounts) -> None:
-        """Raise a `RunError` if ``counts`` are not those the run began with."""
+        """Raise a `RunError` if ``counts`` are not those the run was started with."""
         known = self.manifest["counts"]
         if counts.fingerprint != known["fingerprint"]:
             message = (
-                f"the counts have changed since {self.path} was begun "
+                f"the counts have changed since {self.path} was started "
                 f"({known['num_pairs']} pairs and fingerprint {known['fingerprint'][:8]} there, "
-                f"{counts.num_pairs} and {counts.fingerprint[:8]} here); to go on with those that the run keeps, "
-                "give it alone; for others, another folder"
+                f"{counts.num_pairs} and {counts.fingerprint[:8]} here); to resume with its own copy, leave out the "
+                "counts; for other counts, name another folder"
             )
             raise RunError(message, path=str(self.path))
 
 
 @dataclass
 class Run(Folder):
-    """A run folder held for writing.
+    """A run folder opened for writing.
 
     Attributes
     ----------
@@ -98,30 +98,30 @@ class Run(Folder):
     manifest : dict
         Its manifest.
     lock : Lock
-        What keeps other processes out.
+        Keeps other processes out.
     """
 
     lock: files.Lock
 
     def check_settings(self, wanted: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> None:
-        """Raise a `RunError` that says which ``wanted`` settings are not the run's (more draws may be).
+        """Raise a `RunError` that names the ``wanted`` settings that are not the run's (more draws are allowed).
 
         Parameters
         ----------
         wanted : Mapping
             The settings.
         options : Mapping, optional
-            The run's options of its method, with those that the method did not have when it was begun.
+            The run's options of its method, with those that the method has gained since it was started.
         """
         settings = self.manifest["settings"]
         found = differences({**settings, "options": options or settings["options"]}, wanted)
         if found:
-            message = f"{self.path} was begun with other settings: {'; '.join(found)}"
-            raise RunError(f"{message}; go on with its own or name another folder", path=str(self.path))
+            message = f"{self.path} was started with other settings: {'; '.join(found)}"
+            raise RunError(f"{message}; resume with its own or name another folder", path=str(self.path))
 
     @property
     def elsewhere(self) -> str:
-        """The name of the processor that the run was begun on if it is another than this; else empty."""
+        """The name of the processor that the run was started on if it differs from this one; else empty."""
         before = str(self.manifest.get("processor", ""))
         return before if before != processor() else ""
 
@@ -135,7 +135,7 @@ class Run(Folder):
         files.remove_folder(self.path)
 
     def extend(self, draws: int) -> None:
-        """Ask for more draws than the run was begun with."""
+        """Ask for more draws than the run was started with."""
         if draws > self.manifest["settings"]["draws"]:
             longer = Settings(**{**self.manifest["settings"], "draws": draws})  # raises before it is written
             self.manifest = recorder.extend(self.path, self.manifest, longer.draws)
@@ -154,7 +154,7 @@ def exists(path: Path) -> bool:
 
 
 def check_free(path: Path, *, force: bool = False) -> None:
-    """Raise a `RunError` that says what to do unless a new run can be made at ``path``."""
+    """Raise a `RunError` unless a new run can be written to ``path``."""
     error = partial(RunError, path=str(path))
     files.check_free(path, what="a run", force=True, ours=exists, folder=True, parents=True, error=error)
     if not exists(path):
@@ -167,13 +167,13 @@ def check_free(path: Path, *, force: bool = False) -> None:
         message = f"{path} holds a finished run of {wanted} draws; extend it with --resume --draws N, "
     else:
         message = (
-            f"{path} holds an unfinished run ({there.num_draws} of {wanted} draws); go on with --resume, "
+            f"{path} holds an unfinished run ({there.num_draws} of {wanted} draws); resume it with --resume, "
         )
     raise RunError(f"{message}replace it with --force, or name another folder", path=str(path))
 
 
 def resume(path: Path) -> Run:
-    """Take hold of a run that is there."""
+    """Open a run to resume it."""
     layout.read_manifest(path)  # a wrong folder is left without a lock file
     lock = files.Lock(path)
     try:
@@ -194,7 +194,7 @@ def create(
     most_draws: int | None = None,
     force: bool = False,
 ) -> Run:
-    """Make a new run; it appears under its name when it is whole.
+    """Create a run; it appears under its name when it is whole.
 
     Parameters
     ----------
@@ -205,11 +205,11 @@ def create(
     counts : PairCounts
         The data; the run keeps a copy.
     stats : sequence of str
-        Numbers that the method tells of each sweep.
+        Statistics of each sweep.
     prior : Mapping, optional
         The arrays of a prior that the settings only name.
     start : Mapping, optional
-        The vectors to begin at, if they were given.
+        The vectors to start from, if they were given.
     most_draws : int, optional
         Draws of each chain, if there can never be more.
     force : bool
@@ -295,7 +295,7 @@ def cosines(rho: Float32, first: Int64, second: Int64) -> Float32:
 
 
 def _remove_abandoned(path: Path) -> None:
-    """Remove what a process that was killed while it made or replaced this folder left beside it."""
+    """Remove what is left of killed processes that were creating or replacing this folder."""
     for left in path.parent.glob(f".{escape(path.name)}.*"):
         if not left.name.endswith((files.PARTIAL, files.ASIDE)):
             continue
@@ -305,6 +305,6 @@ def _remove_abandoned(path: Path) -> None:
 
 
 def command(path: Path, draws: int | None = None) -> str:
-    """Return the command that goes on with a run."""
+    """Return the command that resumes a run."""
     more = "" if draws is None else f" --draws {draws}"
     return f"bayesvec fit --resume --out {shlex.quote(str(path))}{more}"

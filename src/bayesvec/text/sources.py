@@ -162,14 +162,14 @@ def opened(source: Source) -> AbstractContextManager[IO[bytes]]:
 
 
 def decompressed(handle: IO[bytes], compression: str) -> IO[bytes]:
-    """Return the decompressed stream; ``compression`` is the extension of the file name, empty if there is none."""
+    """Return the decompressed stream by the extension of the file name; any other extension is not compressed."""
     openers: dict[str, Callable[[Any], Any]] = {
         ".gz": gzip.open,
         ".bz2": bz2.open,
         ".xz": lzma.open,
         ".zst": _Zstandard,
     }
-    stream: IO[bytes] = openers[compression](handle) if compression else handle
+    stream: IO[bytes] = openers.get(compression, lambda handle: handle)(handle)
     return stream
 
 
