@@ -1,5 +1,7 @@
 """`bayesvec fit`: begins, goes on, extends, and refuses what is wrong with one line and status 2."""
 
+import dataclasses
+import inspect
 import json
 import os
 import re
@@ -14,6 +16,7 @@ from bayesvec import fitting as run
 from bayesvec.chains import driver as chain
 from bayesvec.cli import main
 from bayesvec.storage.reader import open_draws
+from bayesvec.storage.settings import Settings
 from run_tools import draw_bytes, small_counts
 
 SMALL = ("--dim", 2, "--draws", 8, "--warmup", 4)
@@ -376,3 +379,22 @@ def test_wrong_options_of_a_method(counts, command, option, message):
     assert (status, out) == (2, "")
     assert err == f"bayesvec: {message}\n"
     assert not os.path.exists("counts.run")
+
+
+def test_the_help_groups_options_and_states_the_defaults(command):
+    """Each option stands in a panel; the default in its text is that of the settings or of the counting."""
+    page = command("fit", "--help")[1]
+    panels = re.findall(r"^(\w+):$", page, re.MULTILINE)
+    assert panels == ["Arguments", "Model", "Sampling", "Prior", "Text", "Counting", "Output", "Options"]
+    entries = [" ".join(entry.split()) for entry in re.split(r"\n  --", page)[1:]]
+    found = [re.match(r"([a-z-]+).*?\[default: ([^\];]*)", entry) for entry in entries]
+    stated = dict(each.groups() for each in found if each)
+    settings = {field.name: field.default for field in dataclasses.fields(Settings)}
+    counting = {name: each.default for name, each in inspect.signature(bv.count).parameters.items()}
+    checked = 0
+    for name, default in stated.items():
+        expected = (counting | settings).get(name.replace("-", "_"))
+        if isinstance(expected, str | int | float):
+            assert default == str(expected), name
+            checked += 1
+    assert checked > 15

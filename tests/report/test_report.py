@@ -605,7 +605,7 @@ def test_json(bayesvec, run, tmp_path, monkeypatch):
 BAD = [
     (("RUN", "--words", "king,quen"), "'quen' is not in the vocabulary; the closest is 'queen'"),
     (("RUN", "--words", "king,king"), "'king' is asked for twice"),
-    (("RUN", "--words", ","), "cannot be cut into words"),
+    (("RUN", "--words", ","), "cannot be split into words"),
     (("RUN", "--axis", "king"), "one-sided"),
     (("RUN", "--axis", "king:quen"), "'quen' is not in the vocabulary"),
     (("RUN", "--level", "90"), "level is 90"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from bayesvec.cli.app import AS_JSON, COUNTING, MODEL, OUTPUT, QUIET, SAMPLING, STOPPED, app, switch
-from bayesvec.cli.prior_options import PriorCommand, PriorOptions, prior_of
+from bayesvec.cli.prior_options import NO_PRIOR_OPTIONS, PriorOptions, takes_prior_options
 from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_options
 from bayesvec.errors import OptionError, RunError
 
@@ -26,10 +26,10 @@ def _option(panel: str, help: str, *names: str, **more: Any) -> Any:
 
 
 # Every option is None when it is not given: a run that is resumed takes the others from its manifest.
-@app.command(cls=PriorCommand)
+@app.command()
+@takes_prior_options
 @takes_text_options
 def fit(
-    context: typer.Context,
     texts: list[str] = typer.Argument(
         None, metavar="[TEXT...]", help="Files, folders, globs, or - for stdin."
     ),
@@ -67,6 +67,7 @@ def fit(
     counts: Path | None = _option(COUNTING, "Counts to use in place of TEXT."),
     count_seed: int | None = _option(COUNTING, "Seed of the negative samples [default: 0]."),
     text: TextOptions = NO_TEXT_OPTIONS,
+    prior: PriorOptions = NO_PRIOR_OPTIONS,
     out: Path | None = _option(OUTPUT, "Run folder to write [default: the text's name with .run]."),
     store: str | None = _option(OUTPUT, "Draws to keep: both, rho or summary [default: both]."),
     resume: bool = switch("--resume", "Resume the run in --out; a larger --draws extends it."),
@@ -94,7 +95,7 @@ def fit(
     )
     data = _Data(texts or [], counts, text, count_seed, threads, not quiet)
     path = out or data.default_out()
-    posterior, seconds = _run(path, data, settings, prior_of(context), resume=resume, force=force)
+    posterior, seconds = _run(path, data, settings, prior, resume=resume, force=force)
     if as_json or not quiet:
         _summary(posterior, seconds, as_json=as_json)
 

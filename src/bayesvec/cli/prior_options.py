@@ -1,13 +1,12 @@
 """The options of ``bayesvec fit`` that set the prior; they come from the table of priors."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from bayesvec.cli.app import PRIOR, Command
+from bayesvec.cli.app import PRIOR
+from bayesvec.cli.options import WithOptions, parameter
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
@@ -15,64 +14,19 @@ if TYPE_CHECKING:
     from bayesvec.priors.table import Family, Option
 
 
-class PriorCommand(Command):
-    """A command with the options of all priors, looked up when they are needed: the table imports NumPy.
-
-    Its function finds them, as `PriorOptions`, in the context (`prior_of`).
-    """
-
-    _params: list[Any]
-    _of_priors: list[Any] | None
-
-    @property
-    def params(self) -> list[Any]:
-        """The command's own options and those of the priors; one list, as Click changes it."""
-        if self._of_priors is None:
-            self._of_priors = _params()
-            self._params += self._of_priors
-        return self._params
-
-    @params.setter
-    def params(self, own: list[Any]) -> None:
-        self._params, self._of_priors = own, None
-
-    def invoke(self, ctx: Any) -> Any:
-        """Call the function with its own options."""
-        given = {param.name: ctx.params.pop(param.name) for param in self._of_priors or ()}
-        ctx.meta[__name__] = PriorOptions(**given)
-        return super().invoke(ctx)
+def takes_prior_options(command: Callable[..., None]) -> WithOptions:
+    """Give a command the options of all priors in the place of its argument ``prior``."""
+    return WithOptions(command, "prior", PriorOptions, _parameters)
 
 
-def prior_of(context: typer.Context) -> "PriorOptions":
-    """Return the options of the prior that a command was given."""
-    options: PriorOptions = context.meta[__name__]
-    return options
-
-
-def _params() -> list[Any]:
-    """Return ``--prior`` and the options of all priors, as Typer makes them."""
-
-    def set_prior(**given: Any) -> None:
-        pass
-
-    kinds = {"flag": bool, "file": Path | None}
-    parameters = [_parameter("prior", str | None, _help_of_prior(), "--prior")]
+def _parameters() -> list[inspect.Parameter]:
+    """Return ``--prior`` and the options of all priors."""
+    found = [parameter("prior", str, _help_of_prior(), PRIOR)]
     for name, takers in _takers().items():
         option = next(iter(takers.values()))
-        parameters.append(_parameter(name, kinds.get(option.kind, str | None), _help(takers), option.flag))
-    set_prior.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    set_prior.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    alone = typer.Typer(add_completion=False)
-    alone.command(add_help_option=False)(set_prior)
-    return typer.main.get_command(alone).params
-
-
-def _parameter(name: str, kind: Any, text: str, flag: str) -> inspect.Parameter:
-    option = typer.Option(flag, help=text, rich_help_panel=PRIOR, show_default=False)
-    default = False if kind is bool else None
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
-    )
+        kind = {"flag": bool, "file": Path}.get(option.kind, str)
+        found.append(parameter(name, kind, _help(takers), PRIOR, option.flag))
+    return found
 
 
 def _takers() -> "dict[str, dict[str, Option]]":
@@ -196,3 +150,6 @@ def _value(option: "Option", value: Any) -> Any:
     if option.kind == "list":
         return [part.strip() for part in value.split(",")]
     return value if option.kind == "flag" else str(value)
+
+
+NO_PRIOR_OPTIONS = PriorOptions()

@@ -1,14 +1,11 @@
 """The options of text: defined once, taken by ``count`` and by ``fit``."""
 
-import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from bayesvec.cli.app import COUNTING, TEXT
+from bayesvec.cli.options import WithOptions, parameter
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
@@ -17,93 +14,82 @@ if TYPE_CHECKING:
 # These make no sense for baskets and are refused with --baskets.
 _NOT_FOR_BASKETS = ("window", "window_over", "stem", "stopwords", "stopwords_action", "document")
 
-
-def _text(*names: str, help: str, panel: str = TEXT) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=panel, show_default=False)
-
-
-def _counting(help: str) -> Any:
-    return _text(help=help, panel=COUNTING)
-
-
-@dataclass(frozen=True)
-class TextOptions:
-    """The options of text; None where one is not given, so that `bayesvec.count` sets the defaults."""
-
-    vocab: Annotated[int | None, _counting("Number of most common words to keep [default: up to 5000].")] = (
-        None
-    )
-    min_count: Annotated[int | None, _counting("Minimum count of a word to be kept [default: 1].")] = None
-    vocabulary: Annotated[Path | None, _counting("File with the words to keep, one per line.")] = None
-    window: Annotated[int | None, _counting("Reach of the window to each side [default: 2].")] = None
-    window_over: Annotated[
-        str | None,
-        _counting(
-            "What the window counts: positions (excluded words keep their place) or vocabulary [default: positions]."
-        ),
-    ] = None
-    negatives: Annotated[int | None, _counting("Negative samples per positive sample [default: 1].")] = None
-    negative_power: Annotated[
-        float | None, _counting("Power of the frequency from which negatives are drawn [default: 1.0].")
-    ] = None
-    subsample: Annotated[
-        float | None, _counting("Threshold of word2vec's subsampling, such as 1e-3 [default: none].")
-    ] = None
-    text_column: Annotated[
-        str | None, _text(help="Column of a table (JSON lines, CSV, Parquet) with the text.")
-    ] = None
-    group_column: Annotated[
-        str | None, _text(help="Column of a table with each document's group; rows are word@group.")
-    ] = None
-    document: Annotated[
-        str | None, _text(help="Unit of plain text that is a document: line or file [default: line].")
-    ] = None
-    baskets: Annotated[
-        bool, _text("--baskets", help="Treat each line as a basket; all its pairs are positive.")
-    ] = False
-    tokenizer: Annotated[
-        str | None,
-        _text(help="words, whitespace or a regular expression [default: words; with --baskets whitespace]."),
-    ] = None
-    lowercase: Annotated[
+_OPTIONS = [
+    parameter("vocab", int, "Number of most common words to keep [default: up to 5000].", COUNTING),
+    parameter("min_count", int, "Minimum count of a word to be kept [default: 1].", COUNTING),
+    parameter("vocabulary", Path, "File with the words to keep, one per line.", COUNTING),
+    parameter("window", int, "Reach of the window to each side [default: 2].", COUNTING),
+    parameter(
+        "window_over",
+        str,
+        "What the window counts: positions (excluded words keep their place) or vocabulary "
+        "[default: positions].",
+        COUNTING,
+    ),
+    parameter("negatives", int, "Negative samples per positive sample [default: 1].", COUNTING),
+    parameter(
+        "negative_power",
+        float,
+        "Power of the frequency from which negatives are drawn [default: 1.0].",
+        COUNTING,
+    ),
+    parameter(
+        "subsample", float, "Threshold of word2vec's subsampling, such as 1e-3 [default: none].", COUNTING
+    ),
+    parameter("text_column", str, "Column of a table (JSON lines, CSV, Parquet) with the text.", TEXT),
+    parameter(
+        "group_column", str, "Column of a table with each document's group; rows are word@group.", TEXT
+    ),
+    parameter("document", str, "Unit of plain text that is a document: line or file [default: line].", TEXT),
+    parameter("baskets", bool, "Treat each line as a basket; all its pairs are positive.", TEXT, "--baskets"),
+    parameter(
+        "tokenizer",
+        str,
+        "words, whitespace or a regular expression [default: words; with --baskets whitespace].",
+        TEXT,
+    ),
+    parameter(
+        "lowercase",
         bool | None,
-        _text(
-            "--lowercase/--keep-case",
-            help="Lower-case the words [default: unless the tokenizer is whitespace].",
-        ),
-    ] = None
-    stem: Annotated[
-        str | None, _text(help="Language of the Snowball stemmer, english [default: no stemming].")
-    ] = None
-    stopwords: Annotated[Path | None, _text(help="File with stopwords, one per line.")] = None
-    stopwords_action: Annotated[
-        str | None, _text(help="Treatment of stopwords: drop or keep-unstemmed [default: drop].")
-    ] = None
-    format: Annotated[str | None, _text(help="auto, text, jsonl, csv, tsv or parquet [default: auto].")] = (
-        None
-    )
-    encoding: Annotated[str | None, _text(help="Encoding of the text [default: utf-8].")] = None
-    errors: Annotated[
-        str | None, _text(help="Treatment of undecodable bytes: strict, replace or ignore [default: strict].")
-    ] = None
-    memory: Annotated[
-        str | None,
-        _text(
-            help="Memory for counting, such as 1GB; beyond it, temporary files in TMPDIR [default: no limit]."
-        ),
-    ] = None
+        "Lower-case the words [default: unless the tokenizer is whitespace].",
+        TEXT,
+        "--lowercase/--keep-case",
+    ),
+    parameter("stem", str, "Language of the Snowball stemmer, english [default: no stemming].", TEXT),
+    parameter("stopwords", Path, "File with stopwords, one per line.", TEXT),
+    parameter(
+        "stopwords_action", str, "Treatment of stopwords: drop or keep-unstemmed [default: drop].", TEXT
+    ),
+    parameter("format", str, "auto, text, jsonl, csv, tsv or parquet [default: auto].", TEXT),
+    parameter("encoding", str, "Encoding of the text [default: utf-8].", TEXT),
+    parameter(
+        "errors", str, "Treatment of undecodable bytes: strict, replace or ignore [default: strict].", TEXT
+    ),
+    parameter(
+        "memory",
+        str,
+        "Memory for counting, such as 1GB; beyond it, temporary files in TMPDIR [default: no limit].",
+        TEXT,
+    ),
+]
+
+
+class TextOptions:
+    """The options of text that are given; `bayesvec.count` sets the defaults of the others."""
+
+    def __init__(self, *, baskets: bool = False, **given: Any) -> None:
+        self.baskets = baskets
+        self.values = {name: value for name, value in given.items() if value is not None}
 
     def given(self) -> list[str]:
         """Return the options that are given, as they are written."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        named = [name for name, value in values.items() if value is not None and value is not False]
-        named += ["keep_case"] * (self.lowercase is False)
-        return [f"--{name.replace('_', '-')}" for name in named]
+        named = ["keep_case" if value is False else name for name, value in self.values.items()]
+        return [f"--{name.replace('_', '-')}" for name in named + ["baskets"] * self.baskets]
 
     def check(self) -> None:
         """Raise if options do not go together."""
         for name in _NOT_FOR_BASKETS:
-            if self.baskets and getattr(self, name) is not None:
+            if self.baskets and name in self.values:
                 raise OptionError(f"--{name.replace('_', '-')} does not go with --baskets; leave it out")
 
     def count(self, texts: list[str], **more: Any) -> "PairCounts":
@@ -111,30 +97,13 @@ class TextOptions:
         from bayesvec.text.count import count, count_baskets
 
         self.check()
-        options = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "baskets"}
-        given = {name: value for name, value in (options | more).items() if value is not None}
+        given = self.values | {name: value for name, value in more.items() if value is not None}
         return (count_baskets if self.baskets else count)(texts, **given)
 
 
 NO_TEXT_OPTIONS = TextOptions()
 
 
-def takes_text_options(command: Callable[..., None]) -> Callable[..., None]:
+def takes_text_options(command: Callable[..., None]) -> WithOptions:
     """Give a command the options of text in the place of its argument ``text``."""
-    kinds = get_type_hints(TextOptions, include_extras=True)
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    options = [
-        inspect.Parameter(field.name, keyword, default=field.default, annotation=kinds[field.name])
-        for field in fields(TextOptions)
-    ]
-    own = [each for each in inspect.signature(command).parameters.values() if each.name != "text"]
-    parameters = [each.replace(kind=keyword) for each in own] + options
-
-    def run(**given: Any) -> None:
-        text = TextOptions(**{option.name: given.pop(option.name) for option in options})
-        command(**given, text=text)
-
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run
+    return WithOptions(command, "text", TextOptions, lambda: _OPTIONS)
