@@ -262,10 +262,7 @@ def test_no_data_or_too_much(counts, command):
         (("fit", "--resume", "--out", counts), "is not a bayesvec run"),
         (("fit", "--counts", counts, "--out", counts), "is not a bayesvec run"),
         (("fit", "--counts", counts, "--out", counts, "--force"), "is not a bayesvec run"),
-        (
-            ("fit", "--counts", counts, "--out", counts.parent, "--force"),
-            "exists and is not a run",
-        ),
+        (("fit", "--counts", counts, "--out", counts.parent, "--force"), "it is the folder you are in"),
     ):
         status, _, err = command(*arguments)
         assert status == 2, arguments
