@@ -24,7 +24,7 @@ import pages  # noqa: E402
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OUTSIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")  # Markdown that is not part of the site
-GENERATED = {"paper.md", "reference/plots.md"}
+GENERATED = {"paper.md"}
 WIDTH = 120
 GROUP = typer.main.get_command(app)
 UsageError = typer.BadParameter.__mro__[1]
