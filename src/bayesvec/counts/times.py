@@ -1,4 +1,4 @@
-"""The times of slices: numbers, dates, or an order that is given."""
+"""The times of slices: read from their names (numbers, dates), or given."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ DAYS_OF_YEAR = 365.2425
 def slice_times(
     groups: Iterable[str], order: Sequence[str] | Mapping[str, float] | None = None
 ) -> dict[str, float]:
-    """Return the time of each slice: as given, or that which its name tells (the unit of dates is the year).
+    """Return the time of each slice: as given, or read from its name (dates in years).
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ def slice_times(
             return _distinct(times)
     neither = [name for name in names if _number(name) is None and _date(name) is None]
     if neither:
-        what = f"the slice {neither[0]!r} is neither a number nor a date"
+        what = f"slice {neither[0]!r} is neither a number nor a date"
     else:
         number = next(name for name in names if _number(name) is not None)
         day = next(name for name in names if _number(name) is None)
         what = f"some slices are numbers, such as {number!r}, and some are dates, such as {day!r}"
     raise OptionError(
-        f"{what}, so the order of the slices is not known; "
+        f"{what}, so the order of the slices is unknown; "
         f"give it: --slice-order {','.join(names[:3])}{',...' if len(names) > 3 else ''} (order=)"
     )
 
@@ -75,7 +75,7 @@ def _number(name: str) -> float | None:
 
 
 def _compact_date(name: str) -> float | None:
-    """Read 200102 or 20010203, which as numbers would be far apart at the end of a year."""
+    """Read 200102 or 20010203, which as numbers would jump at the end of a year."""
     if not (name.isdecimal() and len(name) in (6, 8)):
         return None
     return _date("-".join(part for part in (name[:4], name[4:6], name[6:]) if part))

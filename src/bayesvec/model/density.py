@@ -12,6 +12,7 @@ For each pair with :math:`n^+` positive and :math:`n^-` negative samples, :math:
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ class Gradient(NamedTuple):
 
 
 class Model:
-    """The posterior density for one set of counts; every result is the same for any number of threads.
+    """The posterior density given some counts; results do not depend on the number of threads.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ class Model:
     prior : Prior
         The prior of both sides.
     threads : Threads, optional
-        Threads that share the rows; without them the caller's thread does all.
+        Threads that share the rows; by default only the caller's.
     """
 
     def __init__(self, counts: PairCounts, prior: Prior, *, threads: Threads = SERIAL) -> None:
@@ -96,7 +97,7 @@ class Model:
         return Gradient(value + self.prior.log_density(x, y), to_rho, to_alpha)
 
     def curvature(self, rho: npt.ArrayLike, alpha: npt.ArrayLike) -> "Curvature":
-        """Return the Hessian of the log posterior at this place, ready for products and blocks."""
+        """Return the Hessian of the log posterior at this point, for products and blocks."""
         x, y = self.check(rho, alpha)
         side = self.counts.by_word
         residual, weight = np.empty(self.counts.num_pairs), np.empty(self.counts.num_pairs)
@@ -106,8 +107,7 @@ class Model:
     def check(self, rho: npt.ArrayLike, alpha: npt.ArrayLike) -> tuple[Float64, Float64]:
         """Return both sides as contiguous float64, or raise if they do not fit the counts or each other."""
         # writeable too: one type of array is one compilation
-        x = np.require(rho, np.float64, ["C", "W", "A"])
-        y = np.require(alpha, np.float64, ["C", "W", "A"])
+        x, y = (np.require(side, np.float64, ["C", "W", "A"]) for side in (rho, alpha))
         wanted = (self.counts.num_words, self.counts.num_contexts)
         if x.ndim != 2 or y.ndim != 2 or (len(x), len(y)) != wanted or x.shape[1] != y.shape[1]:
             raise OptionError(
@@ -124,32 +124,30 @@ class Model:
             self.threads.run(lambda a, b, _: work(a, b), self.threads.chunks(np.diff(side.indptr) + 1))
 
 
+@dataclass(frozen=True, eq=False)
 class Curvature:
-    r"""The Hessian of the log posterior at one place, kept as two numbers a pair.
+    r"""The Hessian of the log posterior at one point, as two numbers per pair.
 
     Made by `Model.curvature`. The parameters are ordered rho row by row, then alpha row by row.
 
-    Parameters
+    Attributes
     ----------
     model : Model
-        Whose posterior it is.
+        The model whose posterior it is.
     rho, alpha : ndarray
-        The place.
+        The point.
     residual, weight : ndarray
-        :math:`n^+ - n \sigma(\eta)` and :math:`n \sigma'(\eta)` of each entry, held by word.
+        :math:`n^+ - n \sigma(\eta)` and :math:`n \sigma'(\eta)` of each pair, by word.
     """
 
-    def __init__(
-        self, model: Model, rho: Float64, alpha: Float64, residual: Float64, weight: Float64
-    ) -> None:
-        self.model = model
-        self.rho = rho
-        self.alpha = alpha
-        self.residual = residual
-        self.weight = weight
+    model: Model
+    rho: Float64
+    alpha: Float64
+    residual: Float64
+    weight: Float64
 
     def product(self, d_rho: npt.ArrayLike, d_alpha: npt.ArrayLike) -> tuple[Float64, Float64]:
-        """Return the Hessian times a direction, given and returned as its rho part and its alpha part."""
+        """Return the Hessian times a direction; both have a rho part and an alpha part."""
         x, y, dx, dy = self.rho, self.alpha, *self.model.check(d_rho, d_alpha)
         words, contexts = self.model.counts.by_word, self.model.counts.by_context
         permutation = self.model.counts.permutation
@@ -170,20 +168,20 @@ class Curvature:
         return out, out_alpha
 
     def rho_blocks(self, rows: npt.ArrayLike | None = None) -> Float64:
-        """Return the diagonal blocks (rows, K, K) of some word rows, of all by default."""
+        """Return the diagonal blocks (rows, K, K) of some word rows, by default of all."""
         counts, precision = self.model.counts, self.model.prior.rho.precision_rows(*self.rho.shape)
         as_held = np.arange(counts.num_pairs)
         return self._diagonal(counts.by_word, as_held, self.alpha, precision, rows)
 
     def alpha_blocks(self, rows: npt.ArrayLike | None = None) -> Float64:
-        """Return the diagonal blocks (rows, K, K) of some context rows, of all by default."""
+        """Return the diagonal blocks (rows, K, K) of some context rows, by default of all."""
         counts, precision = self.model.counts, self.model.prior.alpha.precision_rows(*self.alpha.shape)
         return self._diagonal(counts.by_context, counts.permutation, self.rho, precision, rows)
 
     def pair_blocks(self, word: npt.ArrayLike, context: npt.ArrayLike) -> Float64:
         r"""Return the blocks :math:`\partial^2 / \partial \rho_w \partial \alpha_v^\top` (pairs, K, K).
 
-        A pair that was not seen has a block of zeros; each axis of :math:`\rho_w` is a row of the block.
+        The block of an unobserved pair is zero; each axis of :math:`\rho_w` is a row of the block.
         """
         w = _indices(word, len(self.rho), "word")
         v = _indices(context, len(self.alpha), "context")
@@ -199,7 +197,7 @@ class Curvature:
         )
 
     def matrix(self) -> Any:
-        """Return the whole Hessian as a SciPy sparse array of K x K blocks (two a pair: for small models)."""
+        """Return the whole Hessian as a SciPy sparse array of K x K blocks (two per pair: for small models)."""
         from scipy.sparse import bsr_array
 
         counts, dim = self.model.counts, self.rho.shape[1]
@@ -207,7 +205,7 @@ class Curvature:
         num_words, num_contexts = len(self.rho), len(self.alpha)
         w = np.repeat(np.arange(num_words), np.diff(words.indptr))
         v = np.repeat(np.arange(num_contexts), np.diff(contexts.indptr))
-        # A word's blocks are its own, then its pairs; a context's are its pairs, then its own.
+        # The row of a word has its own block, then its pairs; that of a context its pairs, then its own block.
         own_w = words.indptr[:-1] + np.arange(num_words)
         pair_w = np.arange(pairs) + w + 1
         pair_v = pairs + num_words + np.arange(pairs) + v
@@ -230,7 +228,7 @@ class Curvature:
         return whole if coupled is None else bsr_array(whole - coupled, blocksize=(dim, dim))
 
     def coupling(self) -> Any:
-        """Return what the prior adds to the negative Hessian between rows of one side; None if nothing."""
+        """Return the prior's part of the negative Hessian between rows of one side; None if there is none."""
         from scipy.sparse import block_diag, csr_array, eye_array, kron
 
         priors = (self.model.prior.rho, len(self.rho)), (self.model.prior.alpha, len(self.alpha))

@@ -1,9 +1,9 @@
 r"""Identification: which of the many equivalent embeddings a draw is stored as.
 
 The likelihood sees only the products :math:`\rho_w^\top \alpha_v`; a spherical prior leaves the rotations.
-Either every draw is turned to one reference after it was drawn freely (``procrustes``; under a prior that tells
-some axes from others, as far as it leaves rotations free), or K context rows
-stay fixed at their MAP values (``fixed``, the paper's section 2), or nothing is done (``none``).
+Draws are either sampled freely and aligned to one reference (``procrustes``; under a prior that distinguishes some
+axes, by the rotations that it leaves free), or K context rows stay fixed at their MAP values (``fixed``, the paper's
+section 2), or nothing is done (``none``).
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,7 @@ AnchorChoice = Literal["qr", "last", "first", "random"]
 Array = npt.NDArray[np.floating]
 Axes = Sequence[Int64] | None
 
-# Rows that span fewer than K directions cannot hold an embedding; below this share of the largest singular
-# value a direction counts as missing.
+# Anchors must span K directions; a direction with a singular value below this fraction of the largest is missing.
 _RANK_TOLERANCE = 1e-6
 
 
@@ -33,55 +32,54 @@ class Anchors(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """What stored draws are turned to."""
+    """The vectors to which stored draws are aligned."""
 
     rho: Float64  # (R, K)
     alpha: Float64  # (C, K)
 
 
-def turn(rho: Array, alpha: Array, reference: Reference) -> Float64:
+def rotation_to(reference: Reference, rho: Array, alpha: Array) -> Float64:
     r"""Return the orthogonal O that minimises :math:`\|\rho O - \rho^*\|^2 + \|\alpha O - \alpha^*\|^2`.
 
     With :math:`\rho^\top\rho^* + \alpha^\top\alpha^* = U S V^\top` it is :math:`U V^\top` (Schönemann 1966).
     """
     cross = rho.T @ reference.rho.astype(rho.dtype) + alpha.T @ reference.alpha.astype(alpha.dtype)
     left, _, right = np.linalg.svd(cross.astype(np.float64))
-    rotation: Float64 = left @ right
-    return rotation
+    return np.asarray(left @ right)
 
 
 def align(rho: Array, alpha: Array, reference: Reference, axes: Axes = None) -> tuple[Array, Array]:
-    """Turn both sides by the one orthogonal matrix that brings them closest to the reference.
+    """Align both sides to the reference by one orthogonal matrix (Procrustes).
 
     Parameters
     ----------
     rho, alpha : ndarray
         The two sides.
     reference : Reference
-        What to turn them to.
+        What to align them to.
     axes : sequence of ndarray, optional
-        Sets of axes that may be turned among themselves; other axes stay. All together if not given.
+        Sets of axes that may be rotated among themselves; other axes stay. By default all axes are one set.
     """
     if axes is None:
-        rotation = turn(rho, alpha, reference).astype(rho.dtype)
+        rotation = rotation_to(reference, rho, alpha).astype(rho.dtype)
         return rho @ rotation, alpha @ rotation
-    turned = rho.copy(), alpha.copy()
+    aligned = rho.copy(), alpha.copy()
     for some in axes:
         part = Reference(reference.rho[:, some], reference.alpha[:, some])
-        for out, side in zip(turned, align(rho[:, some], alpha[:, some], part), strict=True):
+        for out, side in zip(aligned, align(rho[:, some], alpha[:, some], part), strict=True):
             out[:, some] = side
-    return turned
+    return aligned
 
 
 def settle_reference(states: Sequence[tuple[Array, Array]], rounds: int = 3, axes: Axes = None) -> Reference:
-    """Return the mean of a few draws after turning them to each other, its axes sorted by size.
+    """Return the mean of a few draws aligned to each other, rotated to its principal axes.
 
     Parameters
     ----------
     states : sequence of (rho, alpha)
-        Late warm-up states of one chain, the last one first used as the reference.
+        Late warm-up states of one chain; the last one is the first reference.
     rounds : int, optional
-        How often all are turned to their mean.
+        How often all states are aligned to their mean.
     axes : sequence of ndarray, optional
         As in `align`.
     """
@@ -97,21 +95,20 @@ def settle_reference(states: Sequence[tuple[Array, Array]], rounds: int = 3, axe
     if axes is None:
         return _principal(reference)
     for some in axes:
-        for out, side in zip(
-            reference, _principal(Reference(*(side[:, some] for side in reference))), strict=True
-        ):
+        part = _principal(Reference(*(side[:, some] for side in reference)))
+        for out, side in zip(reference, part, strict=True):
             out[:, some] = side
     return reference
 
 
 def _principal(reference: Reference) -> Reference:
-    """Turn a reference to its principal axes, largest first; on each, the largest entry is positive."""
+    """Rotate a reference to its principal axes, largest first; on each, the largest entry is positive."""
     stacked = np.vstack(reference)
-    _, axes = np.linalg.eigh(stacked.T @ stacked)  # all K axes, also those of fewer rows than axes
-    turned = stacked @ axes[:, ::-1]
-    largest = turned[np.argmax(np.abs(turned), axis=0), np.arange(turned.shape[1])]
-    turned *= np.where(largest < 0, -1.0, 1.0)
-    return Reference(turned[: len(reference.rho)], turned[len(reference.rho) :])
+    _, axes = np.linalg.eigh(stacked.T @ stacked)  # K axes even if there are fewer rows
+    rotated = stacked @ axes[:, ::-1]
+    largest = rotated[np.argmax(np.abs(rotated), axis=0), np.arange(rotated.shape[1])]
+    rotated *= np.where(largest < 0, -1.0, 1.0)
+    return Reference(rotated[: len(reference.rho)], rotated[len(reference.rho) :])
 
 
 def choose_anchors(
@@ -128,12 +125,12 @@ def choose_anchors(
     alpha : ndarray, shape (C, K)
         Context vectors of the MAP.
     how : {"qr", "last", "first", "random"} or sequence of int, optional
-        The rows that a pivoted QR picks (well conditioned), the last K (the paper's), the first K, K at
-        random, or the rows themselves.
+        The rows chosen by a pivoted QR (well conditioned), the last K (the paper's), the first K, K random rows, or
+        the rows themselves.
     seed : int, optional
-        For ``random``.
+        Seed of ``random``.
     spanning : bool, optional
-        Raise an `AnchorError` if the rows span fewer than K directions, and so leave rotations free.
+        Raise an `AnchorError` if the rows span fewer than K directions, which leaves rotations free.
     """
     size, dim = alpha.shape
     if dim > size:
@@ -165,7 +162,6 @@ def _anchor_rows(alpha: Float64, how: AnchorChoice | Sequence[int], seed: int) -
     if how == "first":
         return np.arange(dim)
     if how == "random":
-        # One generator used once: the rows depend on the seed alone.
         return np.sort(np.random.Generator(np.random.Philox(seed)).permutation(size)[:dim]).astype(np.int64)
     if isinstance(how, str):
         raise OptionError(

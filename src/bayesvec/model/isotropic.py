@@ -1,11 +1,11 @@
-r"""What is known of the mode under an isotropic prior: it is balanced, and with little data it is zero.
+r"""The mode under an isotropic prior: it is balanced, and with little data it is zero.
 
-The log likelihood depends on :math:`M = \rho \alpha^\top` alone. Among all factors of M those of the highest
-prior density are balanced, :math:`\rho^\top P_\rho \rho = \alpha^\top P_\alpha \alpha` with the precisions P
-of the rows, and their log density is a constant less the nuclear norm of
+The log likelihood depends only on :math:`M = \rho \alpha^\top`. Among all factors of M those with the highest
+prior density are balanced, :math:`\rho^\top P_\rho \rho = \alpha^\top P_\alpha \alpha`, where P are the
+precisions of the rows; their log density is a constant minus the nuclear norm of
 :math:`P_\rho^{1/2} M P_\alpha^{1/2}` (Srebro, Rennie & Jaakkola 2005, "Maximum-margin matrix factorization").
-As the log likelihood is concave in M, with gradient :math:`\kappa` at zero, the mode is zero if and only if
-no singular value of :math:`P_\rho^{-1/2} \kappa P_\alpha^{-1/2}` is above 1.
+The log likelihood is concave in M, with gradient :math:`\kappa` at zero, so the mode is zero if and only if
+no singular value of :math:`P_\rho^{-1/2} \kappa P_\alpha^{-1/2}` exceeds 1.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-RANK_TOLERANCE = 1e-12  # of the largest squared singular value, below which an axis is empty
-SMALL = 40_000  # entries up to which the singular values of a dense matrix are the quickest
+RANK_TOLERANCE = 1e-12  # relative to the largest squared singular value; below it an axis is empty
+SMALL = 40_000  # entries up to which dense singular values are fastest
 
 
 def balanced(rho: Float64, alpha: Float64, prior: Prior) -> tuple[Float64, Float64]:
-    """Return the factors of the same rho alpha^T that an isotropic prior likes best.
+    """Return the factors of rho alpha^T with the highest density under an isotropic prior.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def balanced(rho: Float64, alpha: Float64, prior: Prior) -> tuple[Float64, Float
     Returns
     -------
     rho, alpha : ndarray
-        The balanced factors; the axes are the principal ones, the strongest first, and the largest coordinate
-        of rho along each is positive.
+        The balanced factors along their principal axes, the strongest first; the largest coordinate of rho on each
+        axis is positive.
     """
     if prior.rho.coupling is not None or prior.alpha.coupling is not None:
         return _balanced_by_forms(rho, alpha, prior)
@@ -76,7 +76,7 @@ def _balanced_by_forms(rho: Float64, alpha: Float64, prior: Prior) -> tuple[Floa
 
 
 def zero_is_the_mode(counts: PairCounts, prior: Prior) -> bool:
-    """Tell whether an isotropic ``prior`` is so strong, or the data so few, that the mode is exactly zero."""
+    """Whether an isotropic ``prior`` is so strong, or the data so few, that the mode is exactly zero."""
     from scipy.sparse import csr_array
 
     side, shape = counts.by_word, (counts.num_words, counts.num_contexts)
@@ -88,27 +88,33 @@ def zero_is_the_mode(counts: PairCounts, prior: Prior) -> bool:
     rows = np.repeat(np.arange(counts.num_words), np.diff(side.indptr))
     kappa = 0.5 * (side.n_pos - side.n_neg) / (rho_root[rows] * alpha_root[side.other])
     if np.max(np.bincount(rows, weights=kappa**2)) > 1.0:
-        return False  # no row is longer than the largest singular value: most data need no more than this
+        return False  # a row longer than 1 bounds the largest singular value; this decides most data
     matrix = csr_array((kappa, side.other, side.indptr), shape=shape)
     return _largest_singular_value(matrix) <= 1.0
 
 
 def _largest_singular_value(matrix: "csr_array[Any, tuple[int, int]]") -> float:
-    """Return the spectral norm: by Lanczos iteration, or densely where that is quicker or the iteration fails.
-
-    The iteration begins at normals. A vector with a pattern may be orthogonal to all that matters: with one
-    negative sample for each positive one, every row of kappa adds up to zero.
-    """
+    """Return the spectral norm: by Lanczos iteration, or densely if that is faster or the iteration fails."""
     from scipy.sparse.linalg import ArpackError, svds
 
     if matrix.shape[0] * matrix.shape[1] > SMALL:
-        start = np.empty(min(matrix.shape))
-        rng.fill_normals(rng.make_key(0, rng.START, sweep=rng.Start.LANCZOS), 0, 0, start)
+        start = _lanczos_start(min(matrix.shape))
         try:
             return float(svds(matrix, k=1, v0=start, return_singular_vectors=False)[0])
         except ArpackError:
             pass
     return float(np.linalg.norm(matrix.toarray(), 2))
+
+
+def _lanczos_start(size: int) -> Float64:
+    """Return normals, where the iteration starts.
+
+    A vector with a pattern may be orthogonal to the solution: with one negative sample for each positive one,
+    every row of kappa adds up to zero.
+    """
+    start = np.empty(size)
+    rng.fill_normals(rng.make_key(0, rng.START, sweep=rng.Start.LANCZOS), 0, 0, start)
+    return start
 
 
 def _largest_coupled(kappa: Any, prior: Prior) -> float:
@@ -125,20 +131,18 @@ def _largest_coupled(kappa: Any, prior: Prior) -> float:
         return np.asarray(kappa.T @ prior.rho.solve(kappa @ x))
 
     if columns**2 > SMALL:
-        start = np.empty(columns)
-        rng.fill_normals(rng.make_key(0, rng.START, sweep=rng.Start.LANCZOS), 0, 0, start)
-        own = (columns, columns)
-        try:
-            found = eigsh(
-                LinearOperator(own, matvec=bend, dtype=np.float64),
-                k=1,
-                M=LinearOperator(
-                    own, matvec=lambda x: -prior.alpha.hessian_product(x[:, None])[:, 0], dtype=np.float64
-                ),
-                Minv=LinearOperator(own, matvec=prior.alpha.solve, dtype=np.float64),
-                v0=start,
-                return_eigenvectors=False,
+        operators = [
+            LinearOperator((columns, columns), matvec=product, dtype=np.float64)
+            for product in (
+                bend,
+                lambda x: -prior.alpha.hessian_product(x[:, None])[:, 0],
+                prior.alpha.solve,
             )
+        ]
+        whole, own, inverse = operators
+        start = _lanczos_start(columns)
+        try:
+            found = eigsh(whole, k=1, M=own, Minv=inverse, v0=start, return_eigenvectors=False)
             return float(found[-1])
         except ArpackError:
             pass
@@ -158,5 +162,5 @@ def _roots(prior: Prior, num_words: int, num_contexts: int) -> tuple[Float64, Fl
 def _check_isotropic(prior: Prior) -> None:
     if not prior.is_isotropic:
         raise OptionError(
-            "the prior has a mean or favours an axis; only an isotropic prior has a balanced mode"
+            "the prior has a mean or differs between axes; only an isotropic prior has a balanced mode"
         )

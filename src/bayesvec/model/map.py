@@ -1,9 +1,9 @@
 r"""The MAP estimate: the mode of the posterior, by L-BFGS on the compiled density.
 
-Rows differ in curvature as words do in frequency, so L-BFGS (SciPy's L-BFGS-B; Byrd, Lu, Nocedal & Zhu 1995)
-works on rows in units of their approximate posterior standard deviation. Convergence is judged in the same
-units: where the gradient of every row has a length below ``tolerance``, every row is within about that many
-standard deviations of the mode given the others, however large the corpus.
+Rows differ in curvature as words differ in frequency, so L-BFGS (SciPy's L-BFGS-B; Byrd, Lu, Nocedal & Zhu 1995)
+works on rows scaled by their approximate posterior standard deviation. Convergence is judged on the same scale: if
+the gradient of every row is shorter than ``tolerance``, every row is within about that many standard deviations of
+its mode given the others, whatever the size of the corpus.
 
 Under an isotropic prior the mode is balanced, and with little data it is zero: see `bayesvec.model.isotropic`.
 """
@@ -27,32 +27,32 @@ from bayesvec.priors import Prior
 
 Report = Callable[[int, float, float], None]  # iteration, log posterior, scaled gradient
 
-FIRST_STAGE = 50  # iterations on a guess of the rows' scales, before they can be measured
-MEMORY = 10  # pairs of steps that L-BFGS remembers
-START_SCALE = 0.1  # of the prior's standard deviation
-MARGIN = 0.9  # of the tolerance: balancing the factors at the end moves the gradient by a little
+FIRST_STAGE = 50  # iterations with guessed scales of the rows, before they are measured
+MEMORY = 10  # corrections that L-BFGS stores
+START_SCALE = 0.1  # relative to the standard deviation of the prior
+MARGIN = 0.9  # fraction of the tolerance: balancing the factors at the end changes the gradient slightly
 
 
 @dataclass(frozen=True, eq=False)
 class MapEstimate:
-    """A mode of the posterior and how well it was reached.
+    """A mode of the posterior, with its convergence.
 
     Attributes
     ----------
     rho, alpha : ndarray
-        The vectors; balanced and with the axes in the order of their strength if the prior is isotropic.
+        The vectors; balanced and with the strongest axes first if the prior is isotropic.
     log_posterior : float
-        The objective there.
+        The log posterior at the mode.
     gradient_norm : float
         Euclidean norm of the gradient.
     scaled_gradient : float
-        Length of the longest row of the gradient, rows in units of their approximate standard deviation.
+        Length of the longest row of the gradient, rows scaled by their approximate standard deviation.
     converged : bool
-        Whether ``scaled_gradient`` is within the tolerance asked for.
+        Whether ``scaled_gradient`` is within the tolerance.
     iterations, evaluations : int
         Iterations of L-BFGS and evaluations of the gradient, over all starts.
     start_values : tuple of float
-        The log posterior reached from each start; the best was kept.
+        The log posterior reached from each start; the highest is kept.
     seconds : float
         Time taken.
     """
@@ -70,7 +70,7 @@ class MapEstimate:
 
     @property
     def is_zero(self) -> bool:
-        """Whether the mode is exactly zero: too little data for the prior to be left."""
+        """Whether the mode is exactly zero: the data are too few to move it from the prior mean."""
         return not (np.any(self.rho) or np.any(self.alpha))
 
 
@@ -100,15 +100,15 @@ def find_map(
     seed : int, optional
         Seed of the starts, which are small normals.
     starts : int, optional
-        How many starts; the highest mode is kept.
+        Number of starts; the highest mode is kept.
     tolerance : float, optional
-        Scaled gradient at which to stop: how far, in posterior standard deviations, a row may be off.
+        Scaled gradient at which to stop: how far, in posterior standard deviations, a row may be from its mode.
     max_iterations : int, optional
-        Iterations of L-BFGS at most, for each start; a few tens make a fair place to start a chain from.
+        Maximum iterations of L-BFGS per start; a few tens are enough to start a chain.
     threads : int, optional
-        Threads, by default as many as processors. The result does not depend on it.
+        Number of threads; by default one per processor. The result does not depend on it.
     init : (array_like, array_like), optional
-        A place (rho, alpha) to begin at, in place of the first random start.
+        Initial (rho, alpha), instead of the first random start.
     callback : callable, optional
         Called as ``callback(iteration, log_posterior, scaled_gradient)`` after each iteration.
     """
@@ -122,7 +122,7 @@ def find_map(
             raise OptionError(f"{name} is {value}; it must be at least 1")
     if not tolerance > 0.0:
         raise OptionError(f"tolerance is {tolerance}; it must be positive")
-    # the optimiser's vectors are short work for BLAS: its own threads would only fight ours
+    # the optimiser's vectors are short: BLAS threads would only compete with ours
     with workers, threadpool_limits(1, "blas"):
         model = Model(counts, prior, threads=workers)
         place = None if init is None else _given(model, dim, init)
@@ -158,7 +158,7 @@ class _Climb:
         self._steepest = np.inf  # longest row of the scaled gradient at the latest evaluation
 
     def run(self, theta: Float64, max_iterations: int) -> None:
-        """Climb from ``theta``: some iterations on guessed scales, the rest on measured ones."""
+        """Climb from ``theta``, first with guessed scales, then with measured ones."""
         self.theta, self.scale = theta, _guessed_scale(self.model, theta.shape[1])
         self._stage(min(FIRST_STAGE, max_iterations))
         if self.iterations < max_iterations:
@@ -178,7 +178,7 @@ class _Climb:
                 "maxcor": MEMORY,
                 "maxiter": max_iterations,
                 "maxfun": 20 * max_iterations + 100,
-                "ftol": 0.0,  # the gradient alone says when it is done
+                "ftol": 0.0,  # only the gradient decides
                 "gtol": MARGIN * self.tolerance / np.sqrt(self.theta.shape[1]),
             },
         )
@@ -186,7 +186,7 @@ class _Climb:
 
     def _objective(self, scaled: Float64) -> tuple[float, Float64]:
         theta = scaled.reshape(self.theta.shape) * self.scale
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is an error below
+        with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are an error below
             value, to_rho, to_alpha = self.model.gradient(*_sides(self.model, theta))
             slope = np.concatenate([to_rho, to_alpha]) * -self.scale
             self._steepest = _longest(slope)
@@ -194,7 +194,7 @@ class _Climb:
         if not (np.isfinite(value) and np.isfinite(self._steepest)):
             raise NumericalError(
                 f"the log posterior is {value} at evaluation {self.evaluations} of the search for its mode; "
-                "try a larger prior precision, or check the place it was started from"
+                "try a larger prior precision, or another start"
             )
         return -value, slope.ravel()
 
@@ -243,10 +243,9 @@ def _sides(model: Model, theta: Float64) -> tuple[Float64, Float64]:
 
 
 def _start(model: Model, dim: int, seed: int, start: int) -> Float64:
-    """Small normals about the prior mean, addressed by start and row."""
+    """Small normals around the prior mean, addressed by start and row."""
     key = rng.make_key(seed, rng.START, chain=start, sweep=rng.Start.MODE)
-    words, contexts = model.counts.num_words, model.counts.num_contexts
-    theta = np.empty((words + contexts, dim))
+    theta = np.empty((model.counts.num_words + model.counts.num_contexts, dim))
     for row in range(len(theta)):
         rng.fill_normals(key, row, 0, theta[row])
     precision, mean = _prior_rows(model, dim)
@@ -258,9 +257,9 @@ def _given(model: Model, dim: int, init: tuple[npt.ArrayLike, npt.ArrayLike]) ->
     if rho.shape[1] != dim:
         raise OptionError(f"init has vectors of {rho.shape[1]} coordinates; dim is {dim}; they must agree")
     if not (np.all(np.isfinite(rho)) and np.all(np.isfinite(alpha))):
-        raise OptionError("init holds values that are not finite; every one must be")
+        raise OptionError("init has values that are not finite; give finite ones")
     if not (np.any(rho) or np.any(alpha)) and model.prior.is_isotropic:
-        raise OptionError("init is zero, where the gradient is zero too; give another place or none")
+        raise OptionError("init is zero, where the gradient is zero too; give another one or none")
     return np.concatenate([rho, alpha])
 
 
@@ -272,7 +271,7 @@ def _prior_rows(model: Model, dim: int) -> tuple[Float64, Float64]:
 
 
 def _guessed_scale(model: Model, dim: int) -> Float64:
-    """One over the square root of each row's curvature if the other side's vectors had length one."""
+    """One over the square root of each row's curvature if the vectors of the other side had length one."""
     counts = model.counts
     samples = [_row_sums(side, side.n_pos + side.n_neg) for side in (counts.by_word, counts.by_context)]
     precision, _ = _prior_rows(model, dim)

@@ -1,4 +1,4 @@
-"""Documents drawn from a known embedding, so that counting can be held against its expectation."""
+"""Documents simulated from a known embedding, so that counting can be tested against its expectation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from bayesvec.simulation.pairs import DOCUMENTS, draw_alpha, draw_rho, frequenci
 
 @dataclass(frozen=True, eq=False)
 class TextTruth:
-    """What simulated documents were drawn from: a Markov chain over words.
+    """The Markov chain over words from which simulated documents were drawn.
 
     Attributes
     ----------
@@ -38,15 +38,15 @@ class TextTruth:
     recipe: Mapping[str, Any]
 
     def word_probability(self) -> Float64:
-        """Return how often each word is expected, as a share of all positions."""
+        """Return the expected fraction of positions that each word takes."""
         return np.asarray(self._positions().mean(axis=0))
 
     def expected_positives(self, window: int) -> Float64:
         r"""Return the expected number of positive samples of each (word, context) pair: (words, words).
 
         The words at positions :math:`i` and :math:`i + d` of a document are :math:`a, b` with probability
-        :math:`(p_0 T^i)_a (T^d)_{ab}`. Each two positions at most ``window`` apart are two positive samples:
-        (a, b) and (b, a).
+        :math:`(p_0 T^i)_a (T^d)_{ab}`. Two positions at most ``window`` apart give two positive samples, (a, b) and
+        (b, a).
         """
         positions = self._positions()
         ahead = np.zeros_like(self.transition)
@@ -76,7 +76,7 @@ def simulate_documents(
     a: float = 1.0,
     b: float = 2.7,
 ) -> tuple[list[str], TextTruth]:
-    r"""Draw documents from a known embedding, so that counting can be held against its expectation.
+    r"""Draw documents from a known embedding, so that counting can be tested against its expectation.
 
     A document is a Markov chain: the first word is drawn from :math:`p(w)` and word :math:`v` follows
     :math:`w` with probability proportional to :math:`p(v) \exp(\rho_w^\top \alpha_v)`, where p is uniform
@@ -85,16 +85,16 @@ def simulate_documents(
     Parameters
     ----------
     documents, length : int
-        How many documents, and how many words in each.
+        Number of documents, and of words in each.
     vocab, dim, zipf, seed, epsilon, a, b
         As in `simulate`.
 
     Returns
     -------
     list of str
-        The documents, words set apart by spaces.
+        The documents, words separated by spaces.
     TextTruth
-        What they were drawn from; ``expected_positives(window)`` is what `count` should find on average.
+        The chain they were drawn from; ``expected_positives(window)`` is the expectation of `count`.
     """
     documents, length = whole("documents", documents, 1), whole("length", length, 1)
     vocab, dim, seed = whole("vocab", vocab, 1), whole("dim", dim, 1), whole_seed(seed)
@@ -120,7 +120,7 @@ def _draw_chains(truth: TextTruth, documents: int, length: int, seed: int) -> In
     """Draw the word ids of all documents, one position after another: (documents, length)."""
     vocab = len(truth.words)
     random = generator(seed, DOCUMENTS)
-    # Row w of the cumulative distributions lies in [w, w + 1], so that one search serves all documents.
+    # Row w of the cumulative distributions is in [w, w + 1], so one search serves all documents.
     cumulative = np.cumsum(truth.transition, axis=1)
     cumulative /= cumulative[:, -1:]
     cumulative += np.arange(vocab)[:, None]

@@ -1,4 +1,4 @@
-"""Simulated worlds with a known truth: pair counts as in the paper's simulation study."""
+"""Pair counts simulated from known vectors, as in the paper's simulation study."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -15,24 +15,24 @@ from bayesvec.counts.pairs import PairCounts, from_sorted
 from bayesvec.counts.store import open_counts, read_extra, save_counts
 from bayesvec.errors import InputError, OptionError
 
-# What a stream of random numbers is for; with the seed and the row it is the address of the stream.
+# The purpose of a random stream; with the seed and the row it is the address of the stream.
 _RHO, _ALPHA, _TOTALS, _ROW, DOCUMENTS = range(1, 6)
 
 _TRUTH_ARRAYS = ("rho", "alpha", "word_probability", "context_probability")
 
-_BLOCK = 1 << 16  # pairs drawn at a time: bounds the memory for their gathered vectors
+_BLOCK = 1 << 16  # pairs drawn at a time, which limits the memory for their vectors
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """What a simulated world was drawn from.
+    """The true vectors and probabilities of simulated counts.
 
     Attributes
     ----------
     rho, alpha : ndarray of float64
         The true vectors, (words, K) and (contexts, K).
     word_probability, context_probability : ndarray of float64
-        How often each word and each context was put into a pair (before ``exclude_diagonal``).
+        Probability of each word and of each context in a pair (before ``exclude_diagonal``).
     words, contexts : tuple of str
         Names of the rows.
     recipe : Mapping
@@ -67,13 +67,13 @@ class Truth:
 def save_simulated(
     counts: PairCounts, truth: Truth, path: str | os.PathLike[str], *, force: bool = False
 ) -> None:
-    """Write counts to a folder, as `PairCounts.save` does, with their truth in it for `open_truth`."""
+    """Write counts to a folder, as `PairCounts.save` does, together with their truth for `open_truth`."""
     arrays = {f"truth.{name}": getattr(truth, name) for name in _TRUTH_ARRAYS}
     save_counts(counts, path, force=force, extra=arrays)
 
 
 def open_truth(path: str | os.PathLike[str]) -> Truth:
-    """Read the truth out of a counts folder written by `bayesvec simulate`."""
+    """Read the truth from a counts folder written by `bayesvec simulate`."""
     extra = read_extra(path)
     missing = [name for name in _TRUTH_ARRAYS if f"truth.{name}" not in extra]
     if missing:
@@ -103,7 +103,7 @@ def simulate(
     The vectors are :math:`\rho_w, \alpha_v \sim N(0, \varepsilon^2 / K)`; each of ``pairs`` samples is of a
     pair :math:`(w, v)` drawn uniformly, or with :math:`p(w) \propto 1 / (\mathrm{rank}(w)^a + b)` and the
     same for :math:`v` (Zipf-Mandelbrot), and is positive with probability
-    :math:`\sigma(\rho_w^\top \alpha_v)`. Samples of one pair are drawn together: the counts of the pairs are
+    :math:`\sigma(\rho_w^\top \alpha_v)`. The samples of a pair are drawn together: the counts of the pairs are
     multinomial and the positives among them binomial, which is the same distribution.
 
     Parameters
@@ -115,15 +115,15 @@ def simulate(
     pairs : int
         Number of samples, positive and negative: the paper's N.
     zipf : bool
-        Draw words and contexts by the Zipf-Mandelbrot law in place of uniformly.
+        Draw words and contexts from the Zipf-Mandelbrot law instead of uniformly.
     seed : int
-        The vectors depend on seed, vocab, dim, contexts and (by scale) epsilon only.
+        The vectors depend only on seed, vocab, dim, contexts and (by scale) epsilon.
     contexts : int, optional
         Number of contexts, named c0, c1, ...; by default the contexts are the words themselves.
     epsilon : float
         Signal-to-noise ratio.
     exclude_diagonal : bool
-        Never pair a word with itself: such a pair is drawn again.
+        Never pair a word with itself: redraw such a pair.
     a, b : float
         Constants of the Zipf-Mandelbrot law.
 
@@ -140,7 +140,7 @@ def simulate(
     seed = whole_seed(seed)
     if exclude_diagonal and contexts is not None:
         raise OptionError(
-            "exclude_diagonal does not go with contexts: contexts of their own are no words; leave one out"
+            "exclude_diagonal does not go with contexts: separate contexts are not words; leave one out"
         )
     if exclude_diagonal and vocab < 2:
         raise OptionError("exclude_diagonal needs at least 2 words; vocab is 1")
@@ -185,7 +185,7 @@ def draw_counts(truth: Truth, pairs: int, seed: int) -> PairCounts:
         word, context, n = draw(random, first, totals[first:last], p_context, exclude)
         if len(n) and n.max() >= 2**31:
             raise OptionError(
-                f"a pair was drawn {n.max()} times and at most {2**31 - 1} are held; "
+                f"a pair was drawn {n.max()} times; at most {2**31 - 1} are allowed; "
                 "use fewer pairs or a larger vocab"
             )
         n_pos = random.binomial(n, expit(_dot(truth.rho[first:last], truth.alpha, word - first, context)))
@@ -195,16 +195,16 @@ def draw_counts(truth: Truth, pairs: int, seed: int) -> PairCounts:
 
 
 def _dot(rho: Float64, alpha: Float64, word: Int64, context: Int64) -> Float64:
-    """Return rho_w . alpha_v of each pair: all products at once where most are wanted, else one by one."""
+    """Return rho_w . alpha_v of each pair: by a matrix product if most are needed, else one by one."""
     if len(rho) * len(alpha) <= 8 * len(word):
         return np.asarray((rho @ alpha.T)[word, context])
     return np.asarray(np.einsum("pk,pk->p", rho[word], alpha[context]))
 
 
 def _blocks(totals: Int64, num_contexts: int) -> Iterator[tuple[int, int, bool]]:
-    """Yield runs of consecutive words that are all sparse (fewer pairs than contexts) or all not.
+    """Yield runs of consecutive words that are all sparse (fewer pairs than contexts) or all dense.
 
-    Each is at most ``_BLOCK`` pairs or cells, or one word.
+    A run has at most ``_BLOCK`` pairs or cells, or is one word.
     """
     sparse = totals < num_contexts
     cost = np.where(sparse, totals, num_contexts)
@@ -220,7 +220,7 @@ def _blocks(totals: Int64, num_contexts: int) -> Iterator[tuple[int, int, bool]]
 def _draw_sparse(
     random: np.random.Generator, first: int, totals: Int64, probability: Float64, exclude: bool
 ) -> tuple[Int64, Int64, Int64]:
-    """Draw the pairs of words from ``first`` on one by one; a pair of a word with itself is drawn again."""
+    """Draw the pairs of words from ``first`` on one by one; pairs of a word with itself are redrawn if excluded."""
     cumulative = np.cumsum(probability)
     cumulative /= cumulative[-1]
     word = np.repeat(np.arange(first, first + len(totals)), totals)
@@ -235,7 +235,7 @@ def _draw_sparse(
 def _draw_dense(
     random: np.random.Generator, first: int, totals: Int64, probability: Float64, exclude: bool
 ) -> tuple[Int64, Int64, Int64]:
-    """Draw how many pairs of words from ``first`` on have each context."""
+    """Draw the number of pairs of words from ``first`` on with each context."""
     if not exclude:
         n = random.multinomial(totals, probability / probability.sum())
     else:
@@ -264,7 +264,7 @@ def frequencies(size: int, zipf: bool, a: float, b: float) -> Float64:
 
 
 def generator(seed: int, purpose: int, row: int = 0) -> np.random.Generator:
-    """Return the stream at an address: seed and purpose are its key, the row a place along its counter."""
+    """Return the random stream at an address: seed and purpose are its key, the row is part of its counter."""
     key = np.array([seed, purpose], dtype=np.uint64)
     counter = np.array([0, 0, row, 0], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key, counter=counter))

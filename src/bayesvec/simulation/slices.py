@@ -1,4 +1,4 @@
-"""Simulated worlds with groups or time slices: vectors that drift, or that lie around a shared one."""
+"""Pair counts simulated with groups or time slices, for tests and benchmarks of the priors of slices."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from bayesvec import __version__
-from bayesvec._validate import positive, whole, whole_seed
+from bayesvec._validate import one_of, positive, whole, whole_seed
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.times import slice_times
-from bayesvec.errors import OptionError
 from bayesvec.simulation.pairs import (
     Truth,
     draw_alpha,
@@ -20,7 +19,7 @@ from bayesvec.simulation.pairs import (
     number_names,
 )
 
-_STEPS = 16  # what the stream of steps is for: after those of `worlds`
+_STEPS = 16  # purpose of the stream of steps, after those of `bayesvec.simulation.pairs`
 
 
 def simulate_slices(
@@ -38,19 +37,19 @@ def simulate_slices(
 ) -> tuple[PairCounts, Truth]:
     r"""Draw pair counts of words in slices from known vectors.
 
-    The vectors of a word begin at, or lie around, one of :math:`N(0, \varepsilon^2 / K)`; those of contexts are
-    of the same distribution and shared by all slices. Samples are drawn as in `simulate`, each slice alike.
+    The vectors of a word start at, or scatter around, a draw from :math:`N(0, \varepsilon^2 / K)`; contexts have the
+    same distribution and are shared by all slices. Samples are drawn as in `simulate`, equally in all slices.
 
     Parameters
     ----------
     vocab, dim, pairs, zipf, epsilon, seed
         As in `simulate`; ``pairs`` is over all slices.
     slices : int or sequence of str
-        How many slices (named 0, 1, ...), or their names; of a walk they must be numbers or dates.
+        Number of slices (named 0, 1, ...), or their names; for a random walk, numbers or dates.
     kind : {"dynamic", "grouped"}
-        Whether vectors walk from slice to slice, or lie around one that is shared.
+        Whether vectors follow a random walk over slices, or scatter around a shared vector.
     step_precision : float
-        Precision of a step over one unit of time, or of a group's vector around the shared one.
+        Precision of a step over one unit of time, or of the vector of a group around the shared one.
     contexts : int, optional
         Number of contexts; as many as words if not given.
 
@@ -63,8 +62,7 @@ def simulate_slices(
     """
     vocab, dim, pairs = whole("vocab", vocab, 1), whole("dim", dim, 1), whole("pairs", pairs, 1, 2**63 - 1)
     names = number_names("", whole("slices", slices, 2)) if isinstance(slices, int) else tuple(slices)
-    if kind not in ("dynamic", "grouped"):
-        raise OptionError(f"kind is {kind!r}; it must be dynamic or grouped")
+    one_of("kind", kind, ("dynamic", "grouped"))
     num_contexts = vocab if contexts is None else whole("contexts", contexts, 1)
     step_precision, epsilon = positive("step_precision", step_precision), positive("epsilon", epsilon)
     seed = whole_seed(seed)

@@ -1,114 +1,22 @@
+"""Files, tables and encodings: the same documents however they are stored, and errors that name the file."""
+
 import bz2
 import gzip
 import io
 import json
 import lzma
-import re
-import sys
-import unicodedata
 from itertools import chain
 
 import numpy as np
 import pytest
 import zstandard
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 import bayesvec as bv
-from bayesvec.counts.documents import EncodedCorpus
 from bayesvec.errors import InputError, OptionError
-from bayesvec.text import vocabulary as vocabulary_module
 from bayesvec.text.corpus import tokenize
-from bayesvec.text.reading import read_blocks, row_blocks
+from bayesvec.text.reading import read_blocks
 from bayesvec.text.sources import ReadOptions, find_sources
 from bayesvec.text.tokens import make_tokenizer
-from bayesvec.text.vocabulary import VocabularyOptions, choose_vocabulary
-
-# Letters of several scripts, marks, both apostrophes, and what must not join a word.
-TRICKY = "aBzZ09'\u2019 _-.\t\u00a0éÉßİ\u0131Σ\u03c3ςǅ\u0301\u0308ाहिﬁ\u200d\u2019“—…٣Ⅷ²\ufe0f❤日本𝔘\u2028"
-
-
-def cut(texts, tokenizer, threads=1):
-    """The words of each text by way of the compiled scanner."""
-    blocks = row_blocks(((text, None, 1) for text in texts), "texts", ReadOptions(block_bytes=20))
-    stream = tokenize(blocks, tokenizer, total_bytes=0, memory=10**9, threads=threads, show=False)
-    ends = np.cumsum(stream.lengths)
-    tokens = [stream.words[token] for token in stream.tokens]
-    np.testing.assert_array_equal(np.bincount(stream.tokens, minlength=len(stream.words)), stream.frequency)
-    return [tokens[end - length : end] for end, length in zip(ends, stream.lengths, strict=True)]
-
-
-# Tokenizers
-
-
-@pytest.mark.parametrize("name", ["words", "whitespace"])
-@pytest.mark.parametrize("lowercase", [True, False])
-@settings(max_examples=300, deadline=None)
-@example(
-    texts=[
-        "\u0391Σ.\u0391 ΣΑΣ ας\u2019Σ ΌΣΟΣ",
-        "'tis dogs' rock'n'roll ''x'' a'\u2019b é'a a'é",
-        "'\u0301x a'\u0301x İstanbul",
-    ]
-)
-@given(texts=st.lists(st.text(st.sampled_from(TRICKY)) | st.text(), max_size=5))
-def test_the_compiled_scanner_gives_the_words_of_the_definition(name, lowercase, texts):
-    texts = [text.replace("\0", "") for text in texts]
-    tokenizer = make_tokenizer(name, lowercase)
-    assert cut(texts, tokenizer) == [tokenizer.cut(text) for text in texts]
-
-
-def test_the_definition_of_a_word_is_the_documented_one():
-    everything = map(chr, range(sys.maxunicode + 1))
-    marks = "".join(c for c in everything if unicodedata.category(c) in ("Mn", "Mc", "Me"))
-    run = rf"[^\W_](?:[^\W_]|[{re.escape(marks)}\u200c\u200d\u00ad\u2060])*"
-    pattern = re.compile(run + "(?:['\u2019]" + run + ")*")
-    tokenizer = make_tokenizer("words")
-    text = " ".join(TRICKY[i:] + TRICKY[:i] for i in range(len(TRICKY))) + "".join(map(chr, range(1, 0x3000)))
-    found = [re.sub("[\u00ad\u2060]", "", word).replace("\u2019", "'") for word in pattern.findall(text)]
-    expected = [unicodedata.normalize("NFC", unicodedata.normalize("NFC", word).lower()) for word in found]
-    assert tokenizer.cut(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("Don't, don\u2019t; 'tis the dogs' well-known", "don't don't tis the dogs well known"),
-        ("Cafe\u0301 CAFÉ café", "café café café"),
-        ("H2O in 1989, new_york e.g. R&D", "h2o in 1989 new york e g r d"),
-        ("हिन्दी में ΟΔΟΣ İ", "हिन्दी में οδος i̇"),
-        ("a❤\ufe0fb \u200b \u0301", "a b"),
-        ("hy\u00adphen\u00ad word\u2060joiner \u00ad \u200d", "hyphen wordjoiner"),
-        (
-            "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
-            "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
-        ),
-    ],
-)
-def test_what_a_word_is(text, words):
-    assert make_tokenizer("words").cut(text) == words.split(" ")
-    assert cut([text], make_tokenizer("words")) == [words.split(" ")]
-
-
-def test_a_regular_expression_matches_lower_cased_text():
-    assert make_tokenizer("[a-z]+").cut("The U.S. été") == ["the", "u", "s", "t"]
-    assert make_tokenizer("[a-z]+", lowercase=False).cut("The") == ["he"]
-    assert make_tokenizer("(a)|(b)x?|y*").cut("abxc") == ["a", "bx"]
-    assert cut(["x, y z,w", "", "x"], make_tokenizer("[^,]+")) == [["x", " y z", "w"], [], ["x"]]
-
-
-def test_many_types_and_threads_give_the_same_words():
-    texts = [" ".join(f"W{i * j}" for i in range(200)) for j in range(300)]
-    tokenizer = make_tokenizer("words")
-    expected = [text.lower().split() for text in texts]
-    assert cut(texts, tokenizer) == expected
-    blocks = row_blocks(((text, None, 1) for text in texts), "texts", ReadOptions(block_bytes=10**7))
-    stream = tokenize(blocks, tokenizer, total_bytes=0, memory=10**9, threads=2, show=False)
-    assert [stream.words[token] for token in stream.tokens] == list(chain(*expected))
-    assert cut(texts, tokenizer, threads=3) == expected
-
-
-# Files
 
 
 def words_of(path, tokenizer="words", **options):
@@ -123,6 +31,8 @@ def words_of(path, tokenizer="words", **options):
 
 
 DOCUMENTS = ["The café\u2019s first line", "", "a second — and longer — line of text", "naïve", "last one"]
+
+
 EXPECTED = [make_tokenizer("words").cut(text) for text in DOCUMENTS]
 
 
@@ -288,7 +198,7 @@ def test_half_of_a_surrogate_pair_is_refused_or_replaced():
         ("a.txt", "a\0b", {}, "binary"),
     ],
 )
-def test_files_that_cannot_be_read_are_named(tmp_path, name, text, options, message):
+def test_files_that_cannot_be_read_are_reported(tmp_path, name, text, options, message):
     file = tmp_path / name
     file.write_text(text)
     with pytest.raises((InputError, OptionError), match=message) as raised:
@@ -297,80 +207,8 @@ def test_files_that_cannot_be_read_are_named(tmp_path, name, text, options, mess
     assert "\n" not in str(raised.value)
 
 
-# The vocabulary
-
-
-def test_the_vocabulary_is_the_most_common_words_with_ties_in_code_point_order():
-    words = ["b", "é", "a", "Z", "c"]
-    kept, counts, row = choose_vocabulary(words, np.array([2, 3, 2, 2, 3]), VocabularyOptions(vocab=4))
-    assert kept == ("c", "é", "Z", "a")
-    assert counts.tolist() == [3, 3, 2, 2]
-    assert row.tolist() == [-1, 1, 3, 2, 0]
-    kept, _, _ = choose_vocabulary(words, np.array([2, 3, 2, 2, 3]), VocabularyOptions(min_count=3))
-    assert kept == ("c", "é")
-
-
-def test_the_default_size_is_a_limit_and_a_given_one_is_not(monkeypatch):
-    monkeypatch.setattr(vocabulary_module, "DEFAULT_VOCAB", 2)
-    kept, _, _ = choose_vocabulary(["a", "b", "c"], np.array([3, 2, 1]), VocabularyOptions())
-    assert kept == ("a", "b")
-    kept, _, _ = choose_vocabulary(["a"], np.array([3]), VocabularyOptions())
-    assert kept == ("a",)
-    with pytest.raises(OptionError, match="the corpus has 1 different words"):
-        choose_vocabulary(["a"], np.array([3]), VocabularyOptions(vocab=2))
-
-
-def test_stems_are_added_up_and_stopwords_dropped_or_left():
-    words, frequency = ["speak", "speaks", "speaking", "was", "having"], np.array([1, 2, 3, 9, 4])
-    options = {"stem": "english", "stopwords": frozenset(["was", "having"])}
-    kept, counts, row = choose_vocabulary(words, frequency, VocabularyOptions(**options))
-    assert (kept, counts.tolist(), row.tolist()) == (("speak",), [6], [0, 0, 0, -1, -1])
-    kept, counts, row = choose_vocabulary(
-        words, frequency, VocabularyOptions(**options, stopwords_action="keep-unstemmed")
-    )
-    assert (kept, counts.tolist(), row.tolist()) == (("was", "speak", "having"), [9, 6, 4], [1, 1, 1, 0, 2])
-    kept, counts, _ = choose_vocabulary(words, frequency, VocabularyOptions(stem="english"))
-    assert dict(zip(kept, counts.tolist(), strict=True)) == {"was": 9, "speak": 6, "have": 4}
-
-
-def test_words_from_a_file(tmp_path):
-    file = tmp_path / "words.txt"
-    file.write_bytes("\ufeffbeta\r\n\nalpha \n".encode())
-    counts = bv.count(documents=["alpha beta gamma alpha"], vocabulary=file)
-    assert counts.words == ("beta", "alpha")
-    for name, data in {"none.txt": None, "empty.txt": b"\n", "bad.txt": b"\xff"}.items():
-        if data is not None:
-            (tmp_path / name).write_bytes(data)
-        with pytest.raises(InputError, match=rf"stopwords file .*{name}"):
-            bv.count(documents=["a b"], stopwords=tmp_path / name)
-
-
-def test_listed_words_are_written_as_the_tokenizer_writes_them():
-    documents = ["The cat don\u2019t cafe\u0301 mat", "cat mat"]
-    counts = bv.count(documents=documents, stopwords=["The", "don\u2019t", "Zoo"])
-    assert counts.words == ("cat", "mat", "café")
-    assert counts.recipe["stopwords_not_found"] == 1
-    assert bv.count(documents=documents, vocabulary=["Cat", "CAFE\u0301"]).words == ("cat", "café")
-    kept = bv.count(documents=documents, vocabulary=["The", "cat"], lowercase=False)
-    assert kept.words == ("The", "cat")
-    with pytest.raises(InputError, match="'the' more than once"):
-        bv.count(documents=documents, vocabulary=["The", "the"])
-    baskets = bv.count_baskets([["Alien", "Brazil"]], vocabulary=["Brazil", "Alien"], lowercase=True)
-    assert baskets.words == ("Brazil", "Alien")  # given as they are
-    with pytest.raises(OptionError, match="stopwords holds 3"):
-        bv.count(documents=documents, stopwords=["a", 3])
-
-
-@pytest.mark.parametrize("tokenizer", ["words", "whitespace", "[^ ]+"])
-def test_the_same_letters_are_the_same_word(tokenizer):
-    counts = bv.count(documents=["Cafe\u0301 CAFÉ café"], tokenizer=tokenizer, lowercase=True)
-    assert counts.words == ("café",)
-    counts = bv.count(documents=["cafe\u0301 café"], tokenizer=tokenizer, lowercase=False)
-    assert counts.words == ("café",)
-
-
 @pytest.mark.parametrize("block_bytes", [1, 3, 1000])
-def test_what_the_decoder_holds_back_is_not_lost(tmp_path, block_bytes):
+def test_bytes_buffered_by_the_decoder_are_not_lost(tmp_path, block_bytes):
     file = tmp_path / "a.txt"
     file.write_bytes(b"hello caf\xc3")
     options = {"tokenizer": "whitespace", "block_bytes": block_bytes}
@@ -380,7 +218,7 @@ def test_what_the_decoder_holds_back_is_not_lost(tmp_path, block_bytes):
     assert words_of(file, **options, encoding="utf-7") == [["hello", "\u0416"]]
 
 
-def test_text_that_is_no_path_is_told(tmp_path):
+def test_text_given_as_a_path_is_reported(tmp_path):
     with pytest.raises(InputError, match=r"documents=\[...\]") as raised:
         bv.count("the cat sat " * 100)
     assert len(str(raised.value)) < 300
@@ -400,7 +238,7 @@ def test_an_encoding_must_be_one_of_text(encoding):
         ReadOptions(encoding=encoding)
 
 
-def test_quotes_are_letters_in_a_tsv_file(tmp_path):
+def test_quotes_are_ordinary_characters_in_a_tsv_file(tmp_path):
     file = tmp_path / "a.tsv"
     file.write_text('t\tu\na "b\tc\n"d e\tf\n')
     assert words_of(file, text_column="t", tokenizer="whitespace") == [["a", '"b'], ['"d', "e"]]
@@ -415,16 +253,3 @@ def test_a_parquet_column_of_lists_is_refused(tmp_path):
     parquet.write_table(pyarrow.table({"t": [["a", "b"]]}), tmp_path / "a.parquet")
     with pytest.raises(InputError, match="column 't' holds list<"):
         bv.count(tmp_path / "a.parquet", text_column="t")
-
-
-def test_selected_documents_keep_their_numbers():
-    whole = bv.count(documents=["a b", "c d e", "", "f a"], groups=["x", "y", "x", "z"]).source
-    part = whole.select(np.array([3, 1]))
-    assert part.numbers.tolist() == [3, 1]
-    assert part.bounds.tolist() == [0, 2, 5]
-    assert part.tokens.tolist() == [*whole.tokens[5:7], *whole.tokens[2:5]]
-    assert part.group_of.tolist() == [2, 1]
-    again = EncodedCorpus(**part.arrays(), options=part.options)
-    assert again.arrays().keys() == part.arrays().keys()
-    in_file = whole.select(np.array([3, 1]), memory=1)
-    assert in_file.tokens.tolist() == part.tokens.tolist()

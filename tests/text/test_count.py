@@ -1,0 +1,173 @@
+"""`count` and `count_baskets`: groups, recipes, and options and input that are refused."""
+
+import hashlib
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import bayesvec as bv
+import naive_counts as naive
+from bayesvec.counts.store import open_counts
+from bayesvec.errors import InputError, OptionError
+from count_tools import check_sides, drawer, texts, zipf_documents
+
+
+def test_groups_make_rows_of_words_and_share_the_contexts():
+    documents = zipf_documents(150, types=30, seed=7)
+    groups = [["D", "R", "I"][number % 3 if number < 140 else 0] for number in range(150)]
+    counts = bv.count(documents=texts(documents), groups=groups, vocab=20, negatives=2)
+    check_sides(counts)
+    occurring = {
+        (word, group)
+        for document, group in zip(documents, groups, strict=True)
+        for word in document
+        if word in counts.contexts
+    }
+    order = [(w, g) for w in counts.contexts for g in ("D", "I", "R") if (w, g) in occurring]
+    assert counts.words == tuple(f"{w}@{g}" for w, g in order)
+    assert counts.groups == tuple(g for _, g in order)
+    expected = naive.count(documents, set(counts.contexts), drawer(counts), negatives=2, groups=groups)
+    assert naive.as_counters(counts) == expected
+    plain = naive.as_counters(bv.count(documents=texts(documents), vocab=20, negatives=2))
+    for grouped, ungrouped in zip(naive.as_counters(counts), plain, strict=True):
+        added = Counter()
+        for (word, context), n in grouped.items():
+            added[word.split("@")[0], context] += n
+        assert added == ungrouped
+
+
+@pytest.mark.parametrize("groups", [[2001.0, 2002], [np.float32(2001), np.int64(2002)], ["2001", 2002.0]])
+def test_whole_numbers_name_groups_without_a_point(groups):
+    assert set(bv.count(documents=["a b", "b a"], groups=groups).groups) == {"2001", "2002"}
+    assert set(bv.count_baskets([["a", "b"], ["b", "a"]], groups=groups).groups) == {"2001", "2002"}
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        ["a"],
+        ["a", "b", "c"],
+        ["a", None],
+        ["a", "b@c"],
+        ["a", ""],
+        ["a", " "],
+        ["a", float("nan")],
+        ["a", ["b"]],
+        ["a", "b", None],
+    ],
+)
+def test_bad_groups_are_refused(groups):
+    with pytest.raises(InputError, match="group"):
+        bv.count(documents=["x y", "y z"], groups=groups)
+    with pytest.raises(InputError, match="group"):
+        bv.count_baskets([["x", "y"], ["y", "z"]], groups=groups)
+
+
+def test_the_recipe_records_how_the_counts_were_made(tmp_path):
+    file = tmp_path / "text.txt"
+    file.write_text("The cat sat.\n\nThe dog sat too.\n")
+    counts = bv.count(file, vocab=3, seed=9, stopwords=["too"])
+    recipe = json.loads(json.dumps(dict(counts.recipe)))
+    assert recipe["made_by"] == "count"
+    assert recipe["version"] == bv.__version__
+    assert recipe["inputs"] == [{"name": str(file), "bytes": file.stat().st_size}]
+    numbers = [recipe[name] for name in ("documents", "tokens", "tokens_in_vocabulary", "word_types")]
+    assert numbers == [2, 7, 5, 5]
+    options = recipe["options"]
+    assert (options["vocab"], options["seed"], options["window"]) == (3, 9, 2)
+    assert options["tokenizer"] == "words"
+    assert (options["format"], options["encoding"], options["errors"]) == ("auto", "utf-8", "strict")
+    digest = hashlib.sha256(b"too\n").hexdigest()
+    assert options["stopwords"] == {"file": None, "sha256": digest, "words": 1}
+    assert options["vocabulary"] is None
+    (tmp_path / "stop.txt").write_text("too\n")
+    from_file = bv.count(file, vocab=3, seed=9, stopwords=tmp_path / "stop.txt").recipe["options"]
+    assert from_file["stopwords"] == {"file": str(tmp_path / "stop.txt"), "sha256": digest, "words": 1}
+    of_baskets = bv.count_baskets([["a", "b"]], vocabulary=["b", "a"], errors="ignore").recipe["options"]
+    assert (of_baskets["format"], of_baskets["errors"], of_baskets["vocabulary"]["words"]) == (
+        "auto",
+        "ignore",
+        2,
+    )
+    with pytest.raises(TypeError):
+        counts.recipe["documents"] = 5
+
+
+def test_numbers_of_any_type_are_accepted(tmp_path):
+    options = {"vocab": np.int64(3), "window": np.int32(1), "seed": np.uint64(5), "min_count": np.int8(1)}
+    counts = bv.count(documents=["a b c a"], negative_power=1, threads=np.int64(1), **options)
+    assert counts.fingerprint == bv.count(documents=["a b c a"], vocab=3, window=1, seed=5).fingerprint
+    counts.save(tmp_path / "counts")
+    assert open_counts(tmp_path / "counts").recipe == counts.recipe
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"window": 0}, "window is 0"),
+        ({"window": 1.5}, "window is 1.5; it must be a whole number"),
+        ({"window": 10**20}, r"window is 1\d+; it must be from 1 to 2\*\*31 - 1"),
+        ({"negatives": 2**31}, "negatives is"),
+        ({"negative_power": "x"}, "negative_power is 'x'; it must be a number"),
+        ({"subsample": "1e-3"}, "subsample is '1e-3'; it must be a number"),
+        ({"stopwords_action": "drop"}, "--stopwords"),
+        ({"stopwords": ["a"], "stopwords_action": "keep-unstemmed"}, "--stem"),
+        ({"encoding": "hex"}, "encoding 'hex'"),
+        ({"negatives": -1}, "negatives is -1"),
+        ({"negative_power": -0.5}, "negative_power is -0.5"),
+        ({"negative_power": float("nan")}, "negative_power is nan"),
+        ({"subsample": 0.0}, "subsample is 0.0"),
+        ({"window_over": "words"}, "positions or vocabulary"),
+        ({"vocab": 0}, "vocab is 0"),
+        ({"vocab": 9}, "the corpus has 3 different words"),
+        ({"min_count": 0}, "min_count is 0"),
+        ({"min_count": 9}, "most common has 2"),
+        ({"vocab": 2, "vocabulary": ["a"]}, "do not go with it"),
+        ({"vocabulary": []}, "empty"),
+        ({"vocabulary": ["z"]}, "none of the 1 words"),
+        ({"vocabulary": ["a", "b", "a"]}, "'a' more than once"),
+        ({"stem": "klingon"}, "klingon"),
+        ({"stopwords": ["a"], "stopwords_action": "eat"}, "drop or keep-unstemmed"),
+        ({"tokenizer": "(["}, "not a regular expression"),
+        ({"tokenizer": "word"}, "words, whitespace or a regular"),
+        ({"memory": "much"}, "500MB"),
+        ({"memory": "1kB"}, "at least 32MB"),
+        ({"threads": 0}, "threads is 0"),
+        ({"seed": -1}, "seed is -1"),
+        ({"document": "page"}, "line or file"),
+        ({"format": "pdf"}, "format is 'pdf'"),
+        ({"errors": "surrogateescape"}, "strict, replace or ignore"),
+        ({"encoding": "klingon"}, "encoding 'klingon'"),
+        ({"group_column": "party"}, "text_column"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    with pytest.raises((OptionError, InputError), match=message):
+        bv.count(documents=["a b c", "a b"], **options)
+
+
+def test_bad_input_is_refused(tmp_path):
+    with pytest.raises(OptionError, match="one of the two"):
+        bv.count()
+    with pytest.raises(OptionError, match="one of the two"):
+        bv.count("a.txt", documents=["a b"])
+    with pytest.raises(OptionError, match="group_column"):
+        bv.count(tmp_path, groups=["a"])
+    with pytest.raises(InputError, match="one string"):
+        bv.count(documents="a b c")
+    with pytest.raises(InputError, match="document 2 is int"):
+        bv.count(documents=["a b", 3])
+    with pytest.raises(InputError, match="not a path"):
+        bv.count([["a", "b"]])
+    with pytest.raises(InputError, match="holds no words"):
+        bv.count(documents=["...", ""])
+    with pytest.raises(InputError, match="no pairs"):
+        bv.count(documents=["a", "b"])
+    with pytest.raises(InputError, match="basket 1 is 1; it must be a list"):
+        bv.count_baskets([1, 2])
+    with pytest.raises(InputError, match="basket 2 is 'ab'"):
+        bv.count_baskets([["a", "b"], "ab"])
+    with pytest.raises(InputError, match="no baskets"):
+        bv.count_baskets([])
