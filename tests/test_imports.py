@@ -21,10 +21,10 @@ ORDER = [
         "counts",
         "text",
         "simulation",
+        "storage",
         "vectors",
         "priors",
         "model",
-        "storage",
         "inference",
     ),
     *(
@@ -45,12 +45,6 @@ ORDER = [
 KNOWN = {
     ("chains.display", "estimates.convergence"),
     ("diagnostics.calibration", "fitting"),
-    ("diagnostics.comparison", "posterior.posterior"),
-    ("io", "posterior.posterior"),
-    ("io.netcdf", "posterior.terms"),
-    ("vectors.read", "posterior.posterior"),
-    ("vectors.read", "storage.layout"),
-    ("vectors.read", "storage.reader"),
 }
 
 

@@ -42,6 +42,17 @@ def positive(name: str, value: Any, *, or_zero: bool = False) -> float:
     raise OptionError(f"{name} is {value!r}; it must be a number, {allowed}")
 
 
+def positive_number(name: str, value: Any, more: str = "") -> float:
+    """Return ``value``, perhaps a text, as a positive finite number; ``more`` names what else is allowed."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not (number > 0.0 and math.isfinite(number)):
+        raise OptionError(f"{name} is {value}; it must be a positive number{more}")
+    return number
+
+
 def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
     """Return ``value`` if it is one of the words allowed."""
     if value not in allowed:

@@ -75,7 +75,7 @@ def test_quiet_and_json(counts, command):
 def test_what_it_says_extends_the_run(counts, command):
     """The command printed at the end is the command that works."""
     _, out, _ = command("fit", "--counts", counts, *SMALL)
-    said = out.rstrip().rsplit("go on with: bayesvec ", 1)[1].split()
+    said = out.rstrip().rsplit("resume it with: bayesvec ", 1)[1].split()
     status, _, _ = command(*said, "--quiet")
     assert status == 0
     assert open_draws("counts.run").num_draws > 8

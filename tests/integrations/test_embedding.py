@@ -250,7 +250,7 @@ def test_bad_documents(embedding):
 
 def test_raw_draws_have_no_mean():
     raw = bv.BayesianEmbedding(2, identify="none", **SMALL).fit(TEXTS)
-    with pytest.raises(OptionError, match="their mean means nothing"):
+    with pytest.raises(OptionError, match="their mean is meaningless"):
         raw.transform(TEXTS)
     assert raw.transform_draws(TEXTS[:2]).shape == (2, 30, 2, 2)
 

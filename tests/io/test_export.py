@@ -19,7 +19,7 @@ from bayesvec.estimates import convergence
 from bayesvec.io.word2vec import write_vectors
 from bayesvec.posterior.posterior import Posterior, open_posterior
 from bayesvec.vectors.read import read_vectors
-from bayesvec.vectors.spelling import written
+from bayesvec.vectors.spelling import encoded
 from fake_draws import FakeDraws, autoregressive, write_run
 from run_tools import small_counts
 
@@ -79,7 +79,7 @@ def test_gensim_opens_the_mean_and_finds_its_neighbours(post, tmp_path, binary, 
     keyed = loaded(path, binary)
     names = post.words if side == "rho" else post.contexts
     mean = post.draws.mean(side)
-    assert keyed.index_to_key == [written(name) for name in names]
+    assert keyed.index_to_key == [encoded(name) for name in names]
     np.testing.assert_array_equal(keyed.vectors, mean.astype(np.float32))
     unit = mean / np.linalg.norm(mean, axis=1, keepdims=True)
     for row, name in enumerate(keyed.index_to_key):
@@ -119,12 +119,12 @@ def test_any_words_and_values_come_back(tmp_path_factory, names, dim, binary, da
     )
     values = np.array(rows, dtype=np.float32)
     path = tmp_path_factory.mktemp("words") / "v"
-    write_vectors(path, tuple(map(written, names)), values, binary=binary)
+    write_vectors(path, tuple(map(encoded, names)), values, binary=binary)
     ours = read_vectors(path)
     assert ours.words == tuple(names)
     np.testing.assert_array_equal(ours.values, values)
     keyed = loaded(path, binary)
-    assert keyed.index_to_key == [written(name) for name in names]
+    assert keyed.index_to_key == [encoded(name) for name in names]
     np.testing.assert_array_equal(keyed.vectors, values)
 
 
@@ -317,7 +317,7 @@ EXPORTS = [
 
 @pytest.mark.parametrize(("kind", "name", "options"), EXPORTS, ids=str)
 def test_a_failure_leaves_what_was_there(post, tmp_path, monkeypatch, kind, name, options):
-    """The disk fills up when all is written, before anything has its place."""
+    """The disk fills up when all is encoded, before anything has its place."""
     post.export(tmp_path / name, kind, **options)
     before = {path: path.is_dir() or path.read_bytes() for path in tmp_path.rglob("*")}
 
@@ -358,7 +358,7 @@ def test_too_little_room(post, tmp_path, monkeypatch):
 
 def test_without_h5netcdf(post, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "h5netcdf", None)
-    with pytest.raises(OptionError, match=r"takes h5netcdf to write; install it .*to_datatree"):
+    with pytest.raises(OptionError, match=r"requires h5netcdf; install it .*to_datatree"):
         post.export(tmp_path / "v.nc", "arviz")
 
 
@@ -430,9 +430,9 @@ BAD = [
     (
         "RAW",
         ("--format", "word2vec", "--out", "v"),
-        "their mean means nothing; take one draw, or fit with identify=",
+        "their mean is meaningless; take one draw, or fit with identify=",
     ),
-    ("RAW", ("--format", "parquet", "--out", "v"), "their mean means nothing"),
+    ("RAW", ("--format", "parquet", "--out", "v"), "their mean is meaningless"),
 ]
 
 

@@ -172,7 +172,7 @@ def test_bad_questions(post):
 def test_raw_draws_have_no_mean_vector(post):
     raw = posterior(np.asarray(post.rho), identify="none")
     assert raw.most_similar("king", topn=2)["word"] == post.most_similar("king", topn=2)["word"]
-    with pytest.raises(OptionError, match="their mean means nothing"):
+    with pytest.raises(OptionError, match="their mean is meaningless"):
         raw["king"]
 
 

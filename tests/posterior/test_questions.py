@@ -11,11 +11,12 @@ from scipy.stats import spearmanr
 
 from bayesvec.errors import InputError, NumericalError, OptionError, UnknownWordError
 from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.labels import quoted
 from bayesvec.posterior.claims import claims
 from bayesvec.posterior.posterior import Posterior
 from bayesvec.posterior.questions.uncertain import usual_spreads
 from bayesvec.posterior.slices import between
-from bayesvec.posterior.terms import evaluate, quoted, read_axis, split_words
+from bayesvec.posterior.terms import evaluate, read_axis, split_words
 from fake_draws import FakeDraws
 from run_tools import fake_fit, small_counts
 

@@ -55,8 +55,21 @@ class FakeDraws:
         assert name == "log_posterior"
         return self.log_posterior
 
+    def scales_of(self, side):
+        return ()
+
     def mean(self, name):
         return self._array(name).astype(np.float64).mean(axis=(0, 1))
+
+
+def with_outcome(folder, draws, **outcome):
+    """Give draws a run folder with the outcome of a method."""
+    from bayesvec import _atomic as files
+
+    (folder / "state").mkdir()
+    files.write_json(folder / "state" / "outcome.json", outcome)
+    draws.path = folder
+    return draws
 
 
 def autoregressive(phi, shape, seed):

@@ -3,7 +3,8 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesvec.vectors.spelling import unwritten, unwritten_all, written
+from bayesvec.vectors.read import read_vectors
+from bayesvec.vectors.spelling import decoded, encoded
 
 # White space of every kind, pictures and what an escape is made of come often, so that they meet.
 PIECES = [
@@ -17,46 +18,48 @@ WORDS = st.lists(st.one_of(st.sampled_from(PIECES), st.characters()), max_size=8
 
 def test_all_words_of_three_pieces():
     words = {"".join(pieces) for pieces in itertools.product(["", *PIECES], repeat=3)}
-    names = {written(word): word for word in words}
+    names = {encoded(word): word for word in words}
     assert len(names) == len(words)
-    assert all(unwritten(name) == word for name, word in names.items())
+    assert all(decoded(name) == word for name, word in names.items())
 
 
-def test_what_is_written():
-    assert written("new york") == "new␠york"
-    assert written("a\tb\n") == "a␉b␊"
-    assert written("non\xa0breaking") == "non␛a0;breaking"
-    assert written("␠") == "␛2420;"
-    assert written("") == "␛;"
+def test_what_is_encoded():
+    assert encoded("new york") == "new␠york"
+    assert encoded("a\tb\n") == "a␉b␊"
+    assert encoded("non\xa0breaking") == "non␛a0;breaking"
+    assert encoded("␠") == "␛2420;"
+    assert encoded("") == "␛;"
     for word in ("snake_case", "it's", '"quoted"', "50%", "C:\\", "שלום", "😀", "a;b", "␣"):
-        assert written(word) == word
+        assert encoded(word) == word
 
 
 @given(WORDS)
 def test_a_word_is_read_back(word):
-    name = written(word)
+    name = encoded(word)
     assert name
     assert name.split() == [name]
     assert name.encode().decode() == name
-    assert unwritten(name) == word
+    assert decoded(name) == word
 
 
 @given(st.sets(WORDS, max_size=20))
-def test_no_two_words_are_written_alike(words):
-    names = {written(word) for word in words}
+def test_no_two_words_are_encoded_alike(words):
+    names = {encoded(word) for word in words}
     assert len(names) == len(words)
-    assert set(unwritten_all(names)) == words
+    assert set(map(decoded, names)) == words
 
 
 @given(WORDS)
-def test_what_no_word_is_written_as_stays(name):
-    word = unwritten(name)
-    assert word is None or written(word) == name
+def test_a_name_that_is_no_code_is_not_decoded(name):
+    word = decoded(name)
+    assert word is None or encoded(word) == name
 
 
-def test_files_of_others_are_left_alone():
-    assert unwritten("\u241bzz;") is None
-    assert unwritten("\u241b110000;") is None
-    assert unwritten("\u241b61;") is None  # an "a" is not written so
-    assert unwritten_all(["one\xa0two", "a␠b"]) == ["one\xa0two", "a␠b"]
-    assert unwritten_all(["one", "a␠b"]) == ["one", "a b"]
+def test_files_of_others_are_left_alone(tmp_path):
+    assert decoded("\u241bzz;") is None
+    assert decoded("\u241b110000;") is None
+    assert decoded("\u241b61;") is None  # an "a" is not encoded
+    for names, words in ((("one\xa0two", "a␠b"), ("one\xa0two", "a␠b")), (("one", "a␠b"), ("one", "a b"))):
+        file = tmp_path / "vectors.txt"
+        file.write_text("".join(f"{name} 1 2\n" for name in names), encoding="utf-8")
+        assert read_vectors(file).words == words  # decoded if every name can be ours

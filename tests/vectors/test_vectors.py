@@ -87,25 +87,25 @@ def test_the_first_of_two_equal_words_counts(tmp_path):
 
 
 BAD = [
-    (b"", "line 1: there is nothing"),
-    (b"\n\n", "line 1: there is nothing"),
+    (b"", "line 1: the file is empty"),
+    (b"\n\n", "line 1: the file is empty"),
     (b"hello\n", "line 1: 'hello' is not a word with numbers"),
     (b"2 2\na 1 x\n", "line 2: 'a 1 x' is not a word and 2 numbers"),
-    (b"0 5\n", "line 1: 0 vectors of 5 numbers are promised"),
+    (b"0 5\n", "line 1: 0 vectors of 5 numbers are announced"),
     (b"2 2\na 1 2\nb 3\n", "line 3: 'b 3' is not a word and 2 numbers"),
     (b"a 1 2\nb 3\n", "line 2: 'b 3' is not a word and 2 numbers"),
     (b"a 1 2\n\nb 3 4\n", "line 2: '' is not a word and 2 numbers"),
-    (b"a 1 2 3\nb 1  2\n", "line 2: the vector of 'b' has 2 numbers, and those before have 3"),
+    (b"a 1 2 3\nb 1  2\n", "line 2: the vector of 'b' has 2 numbers; those before it have 3"),
     (b"a 1 2\n 3 4\n", "line 2: '3 4' is not a word and 2 numbers"),
-    (b"a 1 2\nb 3 x\n", "line 2: the vector of 'b' holds what is no number"),
-    (b"a 1 2\nb 3 nan\n", "line 2: the vector of 'b' holds a number that is not finite"),
-    (b"a 1 2\nb 3 1e39\n", "line 2: the vector of 'b' holds a number that is not finite"),
+    (b"a 1 2\nb 3 x\n", "line 2: the vector of 'b' has an entry that is not a number"),
+    (b"a 1 2\nb 3 nan\n", "line 2: the vector of 'b' has a number that is not finite"),
+    (b"a 1 2\nb 3 1e39\n", "line 2: the vector of 'b' has a number that is not finite"),
     (b"3 2\na 1 2\nb 3 4\n", "line 3: it ends after 2 of 3 vectors"),
     (b"1 2\na 1 2\nb 3 4\n", "line 3: there are more vectors than the 1"),
     (b"2 2\na 1 2 3\nb 3 4 5\n", "line 2: 'a 1 2 3' is not a word and 2 numbers"),
     (b"a 1 2\nb\xff 3 4\n", "line 2: the word b'b\\xff' is not UTF-8"),
     (BINARY[:-9], "vector 5: it ends after 4 of 5 vectors"),
-    (BINARY + b"more", "vector 5: there is more behind the 5 vectors"),
+    (BINARY + b"more", "vector 5: there is more after the 5 vectors"),
     (
         BINARY.replace(VALUES[1].tobytes(), np.array([np.nan, 1], "<f4").tobytes()),
         "vector 2: the vector of 'queen'",
@@ -170,7 +170,7 @@ def test_pickles(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="gensim cannot load"):
         read_vectors(written(tmp_path, b"\x80broken", "w.kv"))
     monkeypatch.setitem(sys.modules, "gensim.models", None)
-    with pytest.raises(OptionError, match="takes gensim to read"):
+    with pytest.raises(OptionError, match="requires gensim"):
         read_vectors(path)
 
 
@@ -183,7 +183,7 @@ def test_runs(tmp_path):
         assert vectors.words == ("w0", "w1", "w2")
         np.testing.assert_allclose(vectors.values, expected, rtol=1e-5, atol=1e-6)
     raw = write_run(tmp_path / "raw", rho, rho, settings={"identify": "none"})
-    with pytest.raises(OptionError, match="their mean means nothing; take one draw, or fit with identify="):
+    with pytest.raises(OptionError, match="their mean is meaningless; take one draw, or fit with identify="):
         read_vectors(raw)
     point = write_run(tmp_path / "point", rho[:1, :1], rho[:1, :1], settings={"identify": "none"})
     np.testing.assert_allclose(read_vectors(point).values, rho[0, 0], rtol=1e-6)

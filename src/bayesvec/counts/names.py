@@ -1,9 +1,13 @@
 """Names of rows: the row of a word, and suggestions for an unknown word."""
 
 import unicodedata
+from collections.abc import Iterable
 from difflib import SequenceMatcher
 from functools import cached_property
 
+import numpy as np
+
+from bayesvec._types import Int64
 from bayesvec.errors import OptionError, UnknownWordError
 
 _SUGGESTED = 5
@@ -37,6 +41,10 @@ class Names:
         if row is None:
             raise UnknownWordError(name, closest(name, self.names), among=self.among)
         return row
+
+    def rows(self, names: Iterable[str]) -> Int64:
+        """Return the row of each of ``names``, or raise an error with the closest names."""
+        return np.array([self.row(name) for name in names], dtype=np.int64)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._find(name) is not None

@@ -24,6 +24,15 @@ class Side(NamedTuple):
     n_pos: Int32  # (num_pairs,) positive samples
     n_neg: Int32  # (num_pairs,) negative samples
 
+    def rows(self) -> Int64:
+        """Return the row of each pair, (num_pairs,)."""
+        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+    def positives(self) -> Int64:
+        """Return the number of positive samples of each row, (rows,)."""
+        total = np.concatenate([[0], np.cumsum(self.n_pos, dtype=np.int64)])
+        return np.asarray(np.diff(total[self.indptr]))
+
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:

@@ -18,6 +18,7 @@ from bayesvec._types import Float32
 from bayesvec.chains.memory import draw_alone
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.diagnostics.sbc import Functionals, Ranks, Verdict, choose_functionals, judge, sbc_ranks
+from bayesvec.diagnostics.truth import inside, tail_ranks
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimates.convergence import ess_bulk
 from bayesvec.estimates.estimate import LEVEL, plain, tails
@@ -271,12 +272,12 @@ def _check(identify: str, level: float, error_rate: float, **least: tuple[int, i
 
 def covered(ranks: Ranks, level: float) -> tuple[float, dict[str, Coverage]]:
     """Return the level that ranks allow which is nearest to ``level``, and what such intervals cover."""
-    out = round((ranks.num_draws + 1) * (1.0 - level) / 2.0)
-    inside = (ranks.values >= out) & (ranks.values <= ranks.num_draws - out)  # (world, M)
+    out = tail_ranks(ranks.num_draws, level)
+    covers = inside(ranks.values, ranks.num_draws, level)  # (world, M)
     kinds = np.array(ranks.kinds)
     found = {}
     for kind in dict.fromkeys(ranks.kinds):
-        shares = inside[:, kinds == kind].mean(axis=1)
+        shares = covers[:, kinds == kind].mean(axis=1)
         found[kind] = Coverage(float(shares.mean()), float(shares.std(ddof=1) / math.sqrt(len(shares))))
     return 1.0 - 2.0 * out / (ranks.num_draws + 1), found
 

@@ -1,7 +1,7 @@
-"""Is a run long enough? R-hat and ESS of cosines and co-occurrence probabilities, and a verdict in words.
+"""Whether a run is long enough: R-hat and ESS of cosines and co-occurrence probabilities, and a verdict.
 
-They judge chains. Of a method that fits something else in the posterior's place they can say nothing: its
-draws are independent and may be wrong all the same.
+They judge chains. They cannot judge an approximation to the posterior: its draws are independent and may be wrong
+all the same.
 """
 
 import math
@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesvec._types import Float64, Int64
-from bayesvec.diagnostics.measures import random_pairs
+from bayesvec.diagnostics.random_pairs import random_pairs
 from bayesvec.errors import OptionError
 from bayesvec.estimates.convergence import FEWEST_DRAWS, ess_bulk, ess_tail, rhat
 from bayesvec.estimates.estimate import Estimate, plain
+from bayesvec.estimates.labels import label
 from bayesvec.estimates.per_draw import cosines, probabilities
 from bayesvec.storage.outcome import APPROXIMATION, POINT, WHOLE_CHAINS, Outcome, read_outcome
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 ESS_WANTED = 400
 RHAT_ALLOWED = 1.05
 
+_FIGURES = ("rhat", "ess", "ess_tail", "rhat_median", "ess_median", "ess_tail_median")
+
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -37,7 +40,7 @@ class Diagnosis:
     Attributes
     ----------
     kind : str
-        What was looked at.
+        The kind of quantity.
     count : int
         How many of them vary (constants have no R-hat and no ESS).
     rhat, rhat_median : float
@@ -73,17 +76,17 @@ class Check:
     Attributes
     ----------
     ok : bool
-        The answer; False of an approximation, which the run itself cannot judge.
+        The answer; False for an approximation, which its own draws cannot judge.
     verdict : str
         The answer in words, with what to do.
     diagnoses : tuple of Diagnosis
         The figures behind it.
     chains, draws : int
-        What was looked at.
+        Size of the run.
     outcome : Outcome
-        What the method says of its long work.
+        The method's own summary.
     learned : dict of str to tuple
-        Mean and the ends of the 90% interval of each precision that is learned.
+        Mean and the ends of the 90% interval of each learned precision.
     """
 
     ok: bool
@@ -98,16 +101,18 @@ class Check:
         return "\n".join([*self.head(), *map(_line, self.diagnoses), self.verdict])
 
     def head(self) -> list[str]:
-        """Return the lines that stand above the figures: sizes, and what the method says."""
-        size = f"{many(self.chains, 'chain')} of {many(self.draws, 'draw')}"
-        told = [
-            f"{name} {mean:.3g} ({low:.3g} to {high:.3g})" for name, (mean, low, high) in self.learned.items()
-        ]
-        lines = [size, *([str(self.outcome)] if self.outcome.summary else [])]
-        return [*lines, *([f"learned: {', '.join(told)}"] if told else [])]
+        """Return the lines above the figures: sizes, the method's summary, learned precisions."""
+        lines = [f"{many(self.chains, 'chain')} of {many(self.draws, 'draw')}"]
+        if self.outcome.summary:
+            lines.append(str(self.outcome))
+        if self.learned:
+            figures = self.learned.items()
+            texts = [f"{name} {mean:.3g} ({low:.3g} to {high:.3g})" for name, (mean, low, high) in figures]
+            lines.append(f"learned: {', '.join(texts)}")
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, None where a figure is not to be had."""
+        """Return plain values, None where a figure is unavailable."""
         figures = asdict(self)
         figures["diagnoses"] = [plain(asdict(diagnosis)) for diagnosis in self.diagnoses]
         figures["outcome"]["summary"] = plain(self.outcome.summary)
@@ -122,8 +127,8 @@ def check(draws: "Draws", *, pairs: int = 100, seed: int = 0, parameters: bool =
         ok, verdict = _verdict_of_fit(draws, outcome)
     else:
         if draws.num_draws >= FEWEST_DRAWS:
-            looked_at = quantities(draws, pairs=pairs, seed=seed, parameters=parameters)
-            found = tuple(each for each in starmap(diagnose, looked_at) if each.count)
+            chosen = quantities(draws, pairs=pairs, seed=seed, parameters=parameters)
+            found = tuple(each for each in starmap(diagnose, chosen) if each.count)
         ok, verdict = _verdict(draws, found, outcome)
     estimates = {name: Estimate(draws.stats(name)) for name in draws.scale_names if draws.num_draws}
     learned = {name: (estimate.mean, *estimate.interval(0.9)) for name, estimate in estimates.items()}
@@ -146,13 +151,13 @@ def quantities(
     if "rho" in stored:
         first, second = random_pairs(len(draws.words), None, pairs, seed=seed)
         values = cosines(draws, first, second)
-    else:  # only what was watched during the run is left
+    else:  # only what was monitored during the run is left
         values = draws.stats("cosine")
         first, second = np.array(draws.monitored, dtype=np.int64).reshape(-1, 2).T
-    yield Quantities("cosines", values, _labels("cosine", draws.words, first, draws.words, second))
+    yield Quantities("cosines", values, _labels("cosine", (draws.words, first), (draws.words, second)))
     if {"rho", "alpha"} <= stored.keys():
         first, second = random_pairs(len(draws.words), len(draws.contexts), pairs, seed=seed)
-        labels = _labels("cooccurrence", draws.words, first, draws.contexts, second)
+        labels = _labels("cooccurrence", (draws.words, first), (draws.contexts, second))
         yield Quantities("co-occurrence probabilities", probabilities(draws, first, second), labels)
     yield Quantities("log posterior", draws.stats("log_posterior")[:, :, None], ["log posterior"])
     learned = _learned(draws)
@@ -163,10 +168,9 @@ def quantities(
 
 
 def _learned(draws: "Draws") -> dict[str, Float64]:
-    """Return the learned precisions, and what of them the data know: not how the two sides share them."""
+    """Return the learned precisions, and what the data determine of them: not how the two sides share them."""
     found = {name: draws.stats(name) for name in draws.scale_names}
-    rho = [name for name in found if name.startswith("rho_")]
-    alpha = [name for name in found if name.startswith("alpha_")]
+    rho, alpha = (draws.scales_of(side) for side in ("rho", "alpha"))
     more = {f"{name} / {rho[0]}": found[name] / found[rho[0]] for name in rho[1:]}
     if rho and alpha:
         more[f"{rho[0]} * {alpha[0]}"] = found[rho[0]] * found[alpha[0]]
@@ -177,8 +181,8 @@ def _parameters(draws: "Draws", count: int, seed: int) -> Iterator[Quantities]:
     """Yield coordinates chosen at random; those of anchors are constants, which are not counted."""
     if draws.manifest["settings"].get("identify") == "none":
         raise OptionError(
-            f"{draws.path} has identify='none': its draws are rotated against each other, so coordinates "
-            "have no R-hat; check it without parameters"
+            f"{draws.path} has identify='none': its draws are not aligned, so coordinates have no R-hat; "
+            "check it without parameters"
         )
     for side, names in (("rho", draws.words), ("alpha", draws.contexts)):
         if side in draws.manifest["arrays"]:
@@ -194,56 +198,44 @@ def diagnose(kind: str, values: Float64, labels: list[str]) -> Diagnosis:
     rhats, bulk, tail = rhat(values), ess_bulk(values), ess_tail(values)
     varies = ~np.isnan(rhats)
     if not varies.any():
-        nothing = math.nan
-        return Diagnosis(kind, 0, nothing, nothing, nothing, nothing, nothing, nothing, "")
-    return Diagnosis(
-        kind,
-        int(varies.sum()),
-        float(np.nanmax(rhats)),
-        float(np.nanmedian(rhats)),
-        float(np.nanmin(bulk)),
-        float(np.nanmedian(bulk)),
-        float(np.nanmin(tail)),
-        float(np.nanmedian(tail)),
-        labels[int(np.nanargmin(bulk))],
+        return Diagnosis(kind, 0, worst="", **dict.fromkeys(_FIGURES, math.nan))
+    worst, medians = (
+        (np.nanmax(rhats), np.nanmin(bulk), np.nanmin(tail)),
+        map(np.nanmedian, (rhats, bulk, tail)),
     )
+    figures = dict(zip(_FIGURES, map(float, (*worst, *medians)), strict=True))
+    return Diagnosis(kind, int(varies.sum()), worst=labels[int(np.nanargmin(bulk))], **figures)
 
 
-def _labels(
-    name: str,
-    rows: tuple[str, ...],
-    first: Int64,
-    columns: tuple[str, ...],
-    second: Int64,
-) -> list[str]:
-    return [f"{name}({rows[a]}, {columns[b]})" for a, b in zip(first, second, strict=True)]
+def _labels(kind: str, *sides: tuple[tuple[str, ...], Int64]) -> list[str]:
+    """Label pairs, each side given by its names and rows."""
+    return [
+        label(kind, pair)
+        for pair in zip(*([names[row] for row in rows] for names, rows in sides), strict=True)
+    ]
 
 
 def _verdict_of_fit(draws: "Draws", outcome: Outcome) -> tuple[bool, str]:
     """Judge what is not chains: whether it was found at all, and no more than that."""
     method = draws.manifest["settings"]["method"]
     if not outcome.converged:
-        return False, f"not converged: {outcome}; begin a new run that may take longer (see --option)"
+        return False, f"not converged: {outcome}; start a new run that may take longer (see --option)"
     if outcome.kind == POINT:
         return True, f"nothing to check: {method} gives one point, without uncertainty"
     folder = shlex.quote(str(draws.path))
     caveat = f"; {outcome.caveat}" if outcome.caveat else ""
     return False, (
         f"cannot be judged from its draws: they are independent draws of an approximation ({method}), not of "
-        f"the posterior, so R-hat and ESS say nothing about it{caveat}; see how far it can be trusted with: "
+        f"the posterior, so R-hat and ESS do not apply{caveat}; see how far it can be trusted with: "
         f"bayesvec compare GIBBS_RUN {folder}, or bayesvec calibrate --method {method}"
     )
 
 
 def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> tuple[bool, str]:
     if not found:
-        what = (
-            f"{draws.num_draws} draws of each chain"
-            if draws.num_draws < FEWEST_DRAWS
-            else "draws that never vary"
-        )
-        remedy = _go_on(draws, ESS_WANTED, outcome)
-        return False, f"not long enough: {what} are too few to judge; {remedy}"
+        few = draws.num_draws < FEWEST_DRAWS
+        what = f"{draws.num_draws} draws of each chain" if few else "draws that never vary"
+        return False, f"not long enough: {what} are too few to judge; {_remedy(draws, ESS_WANTED, outcome)}"
     ess = min(diagnosis.smallest_ess for diagnosis in found)
     worst_rhat = max(diagnosis.rhat for diagnosis in found)
     reasons = []
@@ -253,24 +245,24 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
         reasons.append(f"worst R-hat {worst_rhat:.2f}, at most {RHAT_ALLOWED:.2f} wanted")
     if reasons:
         needed = draws.num_draws * max(2.0 if worst_rhat > RHAT_ALLOWED else 1.0, ESS_WANTED / ess)
-        return False, f"not long enough: {'; '.join(reasons)}; {_go_on(draws, needed, outcome)}"
+        return False, f"not long enough: {'; '.join(reasons)}; {_remedy(draws, needed, outcome)}"
     if divergences := outcome.summary.get("divergences"):
-        remedy = "begin a new run with smaller steps, such as --option target_accept=0.95"
+        remedy = "start a new run with smaller steps, such as --option target_accept=0.95"
         return False, f"{many(divergences, 'divergence')}: a part of the posterior may be missing; {remedy}"
     return True, f"long enough: worst ESS {ess:.0f} ({ESS_WANTED} wanted), worst R-hat {worst_rhat:.2f}"
 
 
-def _go_on(draws: "Draws", needed: float, outcome: Outcome) -> str:
+def _remedy(draws: "Draws", needed: float, outcome: Outcome) -> str:
     """Return the command that makes the run longer: draws needed, rounded up to two figures."""
     folder = shlex.quote(str(draws.path))
     wanted = int(draws.manifest.get("settings", {}).get("draws", draws.num_draws))
     if not draws.finished and needed <= wanted:
-        return f"it is not finished, go on with: bayesvec fit --resume --out {folder}"
+        return f"it is not finished; resume it with: bayesvec fit --resume --out {folder}"
     unit = 10 ** max(0, math.floor(math.log10(needed)) - 1)
     rounded = math.ceil(1.1 * needed / unit) * unit  # a little more than just enough
     if outcome.kind == WHOLE_CHAINS:
-        return f"begin a new run with --draws {rounded}: this one cannot be extended"
-    return f"go on with: bayesvec fit --resume --draws {rounded} --out {folder}"
+        return f"start a new run with --draws {rounded}: this one cannot be extended"
+    return f"resume it with: bayesvec fit --resume --draws {rounded} --out {folder}"
 
 
 def many(number: int, what: str) -> str:

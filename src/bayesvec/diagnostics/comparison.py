@@ -1,31 +1,31 @@
-"""Runs side by side: how wide their intervals are and where, how fast they came, what they predict."""
+"""Runs compared: widths and places of their intervals, speed, and hold-out scores."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
+from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesvec._types import Float64, Int64
+from bayesvec._types import Float64
 from bayesvec.counts.names import Names
-from bayesvec.diagnostics.measures import random_pairs, score
+from bayesvec.diagnostics.holdout import score
+from bayesvec.diagnostics.random_pairs import random_pairs
 from bayesvec.errors import OptionError
 from bayesvec.estimates.convergence import ess_bulk
 from bayesvec.estimates.estimate import LEVEL, Table, tails
 from bayesvec.estimates.per_draw import cosines, probabilities
-from bayesvec.posterior.posterior import Posterior, open_posterior
 from bayesvec.storage.outcome import APPROXIMATION, POINT, read_outcome, read_seconds
+from bayesvec.storage.reader import Draws, RunLike, draws_of
 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
-    from bayesvec.storage.reader import Draws
 
 
 class ComparedRun(NamedTuple):
-    """One run beside the first; NaN where something is not to be had."""
+    """One run compared with the first; NaN where something is unavailable."""
 
     run: str
     method: str
@@ -60,18 +60,18 @@ _LINES = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """Runs side by side.
+    """A comparison of runs.
 
     Attributes
     ----------
     rows : Table of ComparedRun
-        One row a run, the first being what the others are held against.
+        One row per run; the first is the reference.
     level : float
         Probability of the intervals.
     quantities : int
-        How many cosines, and how many probabilities, were looked at, at the most.
+        Upper limit to the number of cosines, and of probabilities.
     notes : tuple of str
-        What a reader of the table must know.
+        Notes for a reader of the table.
     """
 
     rows: Table[ComparedRun]
@@ -89,7 +89,7 @@ class Comparison:
         return "\n".join([*table, *self.notes])
 
     def lines(self) -> list[list[str]]:
-        """Return the table as text, a column for each run; lines that no run has anything for are left out."""
+        """Return the table as text, one column per run; lines that are empty for all runs are left out."""
         lines = [["", *self.rows["run"]]]
         for name, words in _LINES.items():
             values = self.rows[name]
@@ -98,7 +98,7 @@ class Comparison:
         return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, None for what is not to be had."""
+        """Return plain values, None for what is unavailable."""
         return {
             "level": self.level,
             "quantities": self.quantities,
@@ -108,7 +108,7 @@ class Comparison:
 
 
 def compare(
-    runs: "Sequence[Posterior | str | PathLike[str]] | Mapping[str, Posterior | str | PathLike[str]]",
+    runs: "Sequence[RunLike] | Mapping[str, RunLike]",
     *,
     holdout: "PairCounts | None" = None,
     quantities: int = 200,
@@ -116,13 +116,12 @@ def compare(
     seed: int = 0,
     progress: bool = False,
 ) -> Comparison:
-    """Lay runs side by side: intervals and means against the first, time, and hold-out scores.
+    """Compare runs: intervals and means against those of the first, time, and hold-out scores.
 
     Parameters
     ----------
     runs : sequence, or mapping by name
-        Posteriors or run folders, of the same words and contexts; the first is what the others are held
-        against.
+        Posteriors or run folders, of the same words and contexts; the first is the reference.
     holdout : PairCounts, optional
         Pairs that were not fitted, to score.
     quantities : int, optional
@@ -132,7 +131,7 @@ def compare(
     seed : int, optional
         Seed of the choice.
     progress : bool, optional
-        Show how far the scores are.
+        Show progress of the scores.
     """
     tails(level)
     if quantities < 1:
@@ -140,42 +139,38 @@ def compare(
     opened = _opened(runs)
     if len(opened) < 2:
         raise OptionError(f"there is {len(opened)} run to compare; give two or more")
-    first = next(iter(opened.values())).draws
-    kinds = [read_outcome(posterior.draws.path).kind for posterior in opened.values()]
-    if kinds[0] == POINT:
+    first = next(iter(opened.values()))
+    kinds = {name: read_outcome(draws.path).kind for name, draws in opened.items()}
+    if next(iter(kinds.values())) == POINT:
         raise OptionError(f"{first.path} is one point, without intervals; put a run with draws first")
     if len(first.words) < 2:
         raise OptionError(f"{first.path} has one word, and so no cosines; compare needs two words or more")
-    for posterior in opened.values():
-        _check_names(first, posterior.draws)
+    for draws in opened.values():
+        _check_names(first, draws)
     base, rows = None, []
-    for name, posterior in opened.items():
-        measured = _measure(first, posterior.draws, quantities, seed)
+    for name, draws in opened.items():
+        measured = _measure(first, draws, quantities, seed)
         base = base or _summaries(measured, level)
-        scores = _scores(posterior.draws, holdout, progress=progress)
-        rows.append(_row(name, posterior.draws, measured, base, level, scores))
+        rows.append(_row(name, draws, measured, base, level, _scores(draws, holdout, progress=progress)))
     return Comparison(Table(rows), level, quantities, tuple(_notes(opened, kinds, level)))
 
 
-def _opened(runs: Any) -> dict[str, Posterior]:
+def _opened(runs: Any) -> dict[str, Draws]:
     """Open the runs, each under a name of its own."""
-    if isinstance(runs, Mapping):
-        named = dict(runs)
-    else:
-        if isinstance(runs, str | PathLike | Posterior):
+    if not isinstance(runs, Mapping):
+        if not isinstance(runs, Sequence) or isinstance(runs, str):
             raise OptionError("one run was given; give a list of two or more")
-        paths = [each.path if isinstance(each, Posterior) else fspath(each) for each in runs]
+        opened = [draws_of(run) for run in runs]
+        paths = [fspath(draws.path) for draws in opened]
         short = [Path(path).name or path for path in paths]
         names = [path if short.count(name) > 1 else name for path, name in zip(paths, short, strict=True)]
         for i, name in enumerate(names):  # the same run twice
             names[i] = name if names.index(name) == i else f"{name} ({names[:i].count(name) + 1})"
-        named = dict(zip(names, runs, strict=True))
-    return {
-        name: each if isinstance(each, Posterior) else open_posterior(each) for name, each in named.items()
-    }
+        runs = dict(zip(names, opened, strict=True))
+    return {name: draws_of(run) for name, run in runs.items()}
 
 
-def _check_names(first: "Draws", other: "Draws") -> None:
+def _check_names(first: Draws, other: Draws) -> None:
     for what, one, two in (
         ("words", first.words, other.words),
         ("contexts", first.contexts, other.contexts),
@@ -190,21 +185,16 @@ def _check_names(first: "Draws", other: "Draws") -> None:
             )
 
 
-def _measure(first: "Draws", draws: "Draws", count: int, seed: int) -> dict[str, Float64]:
+def _measure(first: Draws, draws: Draws, count: int, seed: int) -> dict[str, Float64]:
     """Return draws (chain, draw, M) of cosines and, if both sides are kept, of probabilities."""
-    to_word, to_context = _rows_in(first.words, draws.words), _rows_in(first.contexts, draws.contexts)
+    to_word = Names(draws.words).rows(first.words)
+    to_context = Names(draws.contexts).rows(first.contexts)
     pairs = random_pairs(len(first.words), None, count, seed=seed)
     found = {"cosine": cosines(draws, *(to_word[side] for side in pairs))}
     if "alpha" in draws.manifest["arrays"]:
         word, context = random_pairs(len(first.words), len(first.contexts), count, seed=seed)
         found["probability"] = probabilities(draws, to_word[word], to_context[context])
     return found
-
-
-def _rows_in(names: tuple[str, ...], others: tuple[str, ...]) -> Int64:
-    """Return the row in ``others`` of each of ``names``."""
-    lookup = Names(others)
-    return np.array([lookup.row(name) for name in names], dtype=np.int64)
 
 
 class _Summary(NamedTuple):
@@ -223,11 +213,11 @@ def _summaries(measured: Mapping[str, Float64], level: float) -> dict[str, _Summ
 
 def _row(
     name: str,
-    draws: "Draws",
+    draws: Draws,
     measured: Mapping[str, Float64],
     base: Mapping[str, _Summary],
     level: float,
-    scores: tuple[float, float, float],
+    scores: Sequence[float],
 ) -> ComparedRun:
     widths = dict.fromkeys(("cosine", "probability"), math.nan)
     shifts = dict(widths)
@@ -260,27 +250,24 @@ def _median(values: Float64, units: Float64) -> float:
     return float(np.median(values[known] / units[known])) if known.any() else math.nan
 
 
-def _scores(draws: "Draws", holdout: "PairCounts | None", *, progress: bool) -> tuple[float, float, float]:
+def _scores(draws: Draws, holdout: "PairCounts | None", *, progress: bool) -> list[float]:
     if holdout is None:
-        return math.nan, math.nan, math.nan
+        return [math.nan] * 3
     found = score(draws, holdout, progress=progress)
-    at_mean, at_map, predictive = (
-        math.nan if value is None else value for value in (found.posterior_mean, found.map, found.predictive)
-    )
-    return at_mean, at_map, predictive
+    values = (found.posterior_mean, found.map, found.predictive)
+    return [math.nan if value is None else value for value in values]
 
 
-def _notes(opened: Mapping[str, Posterior], kinds: Sequence[str], level: float) -> Iterator[str]:
+def _notes(opened: Mapping[str, Draws], kinds: Mapping[str, str], level: float) -> Iterator[str]:
     first = next(iter(opened))
     yield (
         f"widths of {100 * level:g}% intervals over those of {first}, shifts of means from it in its standard "
         "deviations: medians"
     )
-    fitted = {posterior.draws.manifest.get("counts", {}).get("fingerprint") for posterior in opened.values()}
-    if len(fitted) > 1:
+    if len({draws.manifest.get("counts", {}).get("fingerprint") for draws in opened.values()}) > 1:
         yield "these runs were not fitted to the same counts"
-    if approximate := [name for name, kind in zip(opened, kinds, strict=True) if kind == APPROXIMATION]:
-        yield f"the ESS of an approximation ({', '.join(approximate)}) says how many draws it has, not how good"
+    if approximate := [name for name, kind in kinds.items() if kind == APPROXIMATION]:
+        yield f"the ESS of an approximation ({', '.join(approximate)}) counts its draws; it does not measure accuracy"
 
 
 def _text(name: str, value: Any) -> str:

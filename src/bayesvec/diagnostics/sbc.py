@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from bayesvec._types import Float64, Int64
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.diagnostics.measures import random_pairs
+from bayesvec.diagnostics.random_pairs import random_pairs
+from bayesvec.diagnostics.truth import inside
 from bayesvec.errors import OptionError
 from bayesvec.kernels import rng
 from bayesvec.simulation.pairs import Truth, simulate
@@ -153,14 +154,9 @@ class Ranks:
     kinds: tuple[str, ...]
 
     def coverage(self, level: float = 0.9) -> dict[str, float]:
-        """Return for each kind the share of truths inside the equal-tailed interval of their draws.
-
-        The interval leaves out (1 - level) / 2 of the ranks on each side, as nearly as their number allows.
-        """
-        out = round((self.num_draws + 1) * (1.0 - level) / 2.0)
-        inside = (self.values >= out) & (self.values <= self.num_draws - out)
-        kinds = np.array(self.kinds)
-        return {kind: float(inside[:, kinds == kind].mean()) for kind in dict.fromkeys(self.kinds)}
+        """Return for each kind of quantity the fraction of truths inside the equal-tailed interval of their draws."""
+        covered, kinds = inside(self.values, self.num_draws, level), np.array(self.kinds)
+        return {kind: float(covered[:, kinds == kind].mean()) for kind in dict.fromkeys(self.kinds)}
 
 
 def sbc_ranks(

@@ -1,6 +1,6 @@
-"""A run in the formats of others: word2vec, ArviZ, Parquet, a memory-mapped NumPy file.
+"""Exports of a run: word2vec, ArviZ, Parquet, a memory-mapped NumPy file.
 
-Every export is written beside its place and renamed when it is whole, a few draws in memory at a time.
+Every export appears at once when it is complete, and is written with a few draws in memory at a time.
 """
 
 import os
@@ -14,8 +14,7 @@ from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL, tails
 
 if TYPE_CHECKING:
-    from bayesvec.posterior.posterior import Posterior
-    from bayesvec.storage.reader import Draws
+    from bayesvec.storage.reader import Draws, RunLike
 
 FORMATS = ("word2vec", "word2vec-binary", "arviz", "parquet", "memmap")
 SIDES = ("rho", "alpha")
@@ -24,7 +23,7 @@ WHAT = ("mean", "draw", "all")
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export has written.
+    """Summary of an export.
 
     Attributes
     ----------
@@ -33,11 +32,11 @@ class Exported:
     format : str
         Its format.
     content : str
-        What it holds, in words.
+        Its contents, in words.
     files : int
         How many files.
     bytes : int
-        Their size in all.
+        Their total size.
     """
 
     out: str
@@ -56,7 +55,7 @@ class Exported:
 
 
 def export(
-    posterior: "Posterior",
+    posterior: "RunLike | Draws",
     path: str | os.PathLike[str],
     format: str = "word2vec",
     *,
@@ -72,62 +71,63 @@ def export(
 
     Parameters
     ----------
-    posterior : Posterior
-        The posterior.
+    posterior : Posterior or path
+        The posterior, or its run folder.
     path : path
-        The file to make; with ``what="all"`` the folder.
+        The file to write; with ``what="all"`` the folder.
     format : {"word2vec", "word2vec-binary", "arviz", "parquet", "memmap"}
-        ``word2vec`` is text, and with ``word2vec-binary`` what gensim's ``load_word2vec_format`` reads: words with
-        white space are written as `bayesvec.vectors.spelling` says. ``arviz`` is one netCDF file (``.nc``; it takes
-        h5netcdf) with all draws, their names and statistics. ``parquet`` has a row for each word: how often it was
+        ``word2vec`` (text) and ``word2vec-binary`` are what gensim's ``load_word2vec_format`` reads; white space in
+        words is encoded, see `bayesvec.vectors.spelling`. ``arviz`` is one netCDF file (``.nc``; requires
+        h5netcdf) with all draws, their names and statistics. ``parquet`` has one row per word: how often it was
         seen, mean and standard deviation of its vector, and its norm with interval, ESS and R-hat.
         ``memmap`` is a NumPy file (``.npy``) with all draws, (chain, draw, row, K), and a JSON file with the
         names of the rows beside it.
     side : {"rho", "alpha"}, optional
-        The words' vectors (the default) or the contexts'; ``arviz`` takes all that are stored.
+        The vectors of the words (the default) or of the contexts; ``arviz`` takes all that are stored.
     what : {"mean", "draw", "all"}, optional
-        Of the word2vec formats: the posterior mean (the default), one draw, or a folder with a file for each.
+        For word2vec: the posterior mean (the default), one draw, or a folder with one file per draw.
     chain, draw : int, optional
-        Which draw, counted from 0; the chain is 0 if it is not given.
+        Which draw, counted from 0; the chain is 0 by default.
     level : float, optional
         Probability of the intervals of ``parquet``.
     force : bool, optional
         Replace what is at ``path``.
     progress : bool, optional
-        Show progress on a terminal, and say how large many files will be before they are written.
+        Show progress on a terminal, and report the total size of many files before they are written.
 
     Returns
     -------
     Exported
     """
+    from bayesvec.storage.reader import draws_of
+
     one_of("format", format, FORMATS)
     if side is not None:
         one_of("side", side, SIDES)
     tails(level)
-    target, draws = Path(path), posterior.draws
+    target, draws = Path(path), draws_of(posterior)
     what, chain, draw = _checked_what(format, what, chain, draw, draws)
     common: dict[str, Any] = {"force": force, "show": progress}
     if format == "arviz":
         from bayesvec.io.netcdf import export_netcdf
 
         return export_netcdf(draws, target, side, **common)
+    side = side or "rho"
     if format == "parquet":
         from bayesvec.io.parquet import export_parquet
 
-        return export_parquet(draws, target, side or "rho", level, **common)
+        return export_parquet(draws, target, side, level, **common)
     if format == "memmap":
         from bayesvec.io.memmap import export_memmap
 
-        return export_memmap(draws, target, side or "rho", **common)
+        return export_memmap(draws, target, side, **common)
     from bayesvec.io import word2vec
 
     binary = format == "word2vec-binary"
-    if what == "mean":
-        return word2vec.export_mean(draws, target, side or "rho", binary=binary, force=force)
     if what == "all":
-        return word2vec.export_all(draws, target, side or "rho", binary=binary, **common)
-    assert draw is not None
-    return word2vec.export_draw(draws, target, side or "rho", chain or 0, draw, binary=binary, force=force)
+        return word2vec.export_all(draws, target, side, binary=binary, **common)
+    one = None if draw is None else (chain or 0, draw)
+    return word2vec.export_one(draws, target, side, one, binary=binary, force=force)
 
 
 def _checked_what(
@@ -171,12 +171,18 @@ def check_disk(target: Path, size: float) -> None:
 
 
 def size_text(size: float) -> str:
-    """Write a number of bytes for people."""
+    """Return a number of bytes as text."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000:
             return f"{size:.0f} {unit}" if unit == "bytes" or size >= 100 else f"{size:.1f} {unit}"
         size /= 1000
     return f"{size:,.1f} TB"
+
+
+def about_run(draws: "Draws") -> dict[str, Any]:
+    """Return what identifies a run: its folder, and how it was fitted."""
+    settings = draws.manifest["settings"]
+    return {"run": str(draws.path)} | {name: settings.get(name) for name in ("method", "identify", "seed")}
 
 
 def require_draws(draws: "Draws", side: str) -> None:

@@ -1,7 +1,7 @@
 """All draws in one netCDF-4 file in ArviZ's layout, which ``arviz.from_netcdf`` opens.
 
 The groups are ``posterior`` (rho, alpha) and ``sample_stats`` (log posterior, seconds, some cosines), with words,
-contexts and pairs by name as coordinates. It is written a few draws at a time, which xarray's own writer does not.
+contexts and pairs by name as coordinates. It is written a few draws at a time, unlike by xarray's own writer.
 The run folder itself opens without a copy: `Posterior.to_datatree`.
 """
 
@@ -16,10 +16,11 @@ from bayesvec import __version__
 from bayesvec._atomic import check_free, placed
 from bayesvec._progress import progress
 from bayesvec.errors import OptionError
+from bayesvec.estimates.labels import label
 from bayesvec.io import Exported, check_disk, require_draws
-from bayesvec.posterior.terms import label
 from bayesvec.storage.layout import SIDES
 from bayesvec.storage.outcome import read_seconds
+from bayesvec.storage.reader import names_of
 
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
@@ -28,22 +29,21 @@ if TYPE_CHECKING:
 def export_netcdf(draws: "Draws", target: Path, side: str | None, *, force: bool, show: bool) -> Exported:
     """Write the draws of one side, or of all that are stored, with the statistics of the sweeps."""
     if target.suffix != ".nc":
-        raise OptionError(f"{target} is to be a netCDF file; give it a name that ends in .nc")
+        raise OptionError(f"{target} is not the name of a netCDF file; give it a name that ends in .nc")
     try:
         import h5netcdf
     except ImportError:
         raise OptionError(
-            "an ArviZ file takes h5netcdf to write; install it (pip install 'bayesvec[netcdf]'), or open the run "
+            "writing an ArviZ file requires h5netcdf; install it (pip install 'bayesvec[netcdf]'), or open the run "
             "itself: bayesvec.open(run).to_datatree()"
         ) from None
     stored = [name for name in SIDES if name in draws.manifest["arrays"]]
     sides = stored if side is None else [side]
-    sizes = {"rho": len(draws.words), "alpha": len(draws.contexts)}
     for name in sides:
         require_draws(draws, name)
     check_free(target, what="an export", force=force)
     count = draws.num_chains * draws.num_draws
-    check_disk(target, 4.0 * count * draws.dim * sum(sizes[name] for name in sides))
+    check_disk(target, 4.0 * count * draws.dim * sum(len(names_of(draws, name)) for name in sides))
     with placed(target) as partial, h5netcdf.File(partial, "w") as file:
         file.attrs.update(_attributes(draws))
         group = file.create_group("posterior")
@@ -53,16 +53,17 @@ def export_netcdf(draws: "Draws", target: Path, side: str | None, *, force: bool
             _coordinate(group, "dim", np.arange(draws.dim))
         with progress("writing draws", count * len(sides), enabled=show) as advance:
             for name in sides:
-                names = draws.words if name == "rho" else draws.contexts
-                _coordinate(group, SIDES[name], names)
+                _coordinate(group, SIDES[name], names_of(draws, name))
                 dims = ("chain", "draw", SIDES[name], "dim")
                 variable = group.create_variable(name, dims, np.float32)
                 for chain, first, block in draws.blocks(name):
                     variable[chain, first : first + len(block)] = block
                     advance(len(block), "")
         _write_stats(file, draws)
-    told = f"{draws.num_chains} chains of {draws.num_draws:,} draws of {' and '.join(sides) or 'statistics'}"
-    return Exported(str(target), "arviz", told, 1, target.stat().st_size)
+    content = (
+        f"{draws.num_chains} chains of {draws.num_draws:,} draws of {' and '.join(sides) or 'statistics'}"
+    )
+    return Exported(str(target), "arviz", content, 1, target.stat().st_size)
 
 
 def _write_stats(file: Any, draws: "Draws") -> None:
@@ -98,7 +99,7 @@ def _coordinate(group: Any, dim: str, values: Any) -> None:
 
 
 def _attributes(draws: "Draws") -> dict[str, Any]:
-    """Return what ArviZ keeps with a group: who made it, when, and how long it took."""
+    """Return the attributes that ArviZ gives a group: creator, time, and duration."""
     return {
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "creation_library": "bayesvec",

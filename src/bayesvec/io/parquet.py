@@ -1,4 +1,4 @@
-"""A row for each word (or context) in a Parquet file: how often it was seen, where it is, how sure that is.
+"""One row per word (or context) in a Parquet file: how often it was seen, and its vector with its uncertainty.
 
     word (or context)     its name
     group                 its group, in a run over groups or time
@@ -8,8 +8,8 @@
     norm_sd, norm_low, norm_high, norm_ess, norm_rhat
                           standard deviation, interval, effective sample size and R-hat of that length
 
-What is not known (intervals of a point, norms where no draws were stored, the count if the run has lost its counts)
-is null. The file's metadata tell the run, its method, and the probability of the interval.
+What is unavailable (intervals of a point, norms where no draws were stored, the count if the run has lost its counts)
+is null. The file's metadata hold the run, its method, and the probability of the interval.
 """
 
 import json
@@ -23,9 +23,11 @@ from bayesvec import __version__
 from bayesvec._atomic import check_free, placed
 from bayesvec._progress import progress
 from bayesvec._types import Float64, Int64
-from bayesvec.estimates import convergence
+from bayesvec.estimates import convergence, per_draw
 from bayesvec.estimates.estimate import tails
-from bayesvec.io import Exported
+from bayesvec.io import Exported, about_run
+from bayesvec.storage.layout import SIDES
+from bayesvec.storage.reader import names_of
 from bayesvec.vectors.read import posterior_mean
 
 if TYPE_CHECKING:
@@ -46,9 +48,8 @@ def export_parquet(
     mean = posterior_mean(draws, side).values
     sd = np.sqrt(draws.variance(side)).astype(np.float32)
     if draws.num_chains * draws.num_draws == 1:
-        sd[:] = np.nan  # one point says nothing of how sure it is
-    names = draws.words if side == "rho" else draws.contexts
-    kind = "word" if side == "rho" else "context"
+        sd[:] = np.nan  # one point carries no uncertainty
+    names, kind = names_of(draws, side), SIDES[side]
     counts = _counts(draws, side)
     groups = draws.groups if side == "rho" else None
     schema = _schema(draws, kind, level, grouped=groups is not None)
@@ -63,8 +64,8 @@ def export_parquet(
             part |= dict(zip(NORM, _norms(draws, side, rows, level).T, strict=True))
             writer.write_table(_table(part, schema, rows.stop - rows.start))
             advance(rows.stop - rows.start, "")
-    told = f"summaries of {len(names):,} {kind}s in {draws.dim} dimensions"
-    return Exported(str(target), "parquet", told, 1, target.stat().st_size)
+    content = f"summaries of {len(names):,} {kind}s in {draws.dim} dimensions"
+    return Exported(str(target), "parquet", content, 1, target.stat().st_size)
 
 
 def _schema(draws: "Draws", kind: str, level: float, *, grouped: bool) -> Any:
@@ -73,14 +74,12 @@ def _schema(draws: "Draws", kind: str, level: float, *, grouped: bool) -> Any:
     vector = pa.list_(pa.float32())
     fields = [(kind, pa.string()), *([("group", pa.string())] if grouped else []), ("count", pa.int64())]
     fields += [("mean", vector), ("sd", vector), *((name, pa.float64()) for name in NORM)]
-    settings = draws.manifest["settings"]
     about = {
         "version": __version__,
-        "run": str(draws.path),
         "level": level,
         "chains": draws.num_chains,
         "draws": draws.num_draws,
-        **{name: settings.get(name) for name in ("method", "identify", "seed")},
+        **about_run(draws),
     }
     return pa.schema(fields, metadata={"bayesvec": json.dumps(about)})
 
@@ -111,12 +110,11 @@ def _row_blocks(draws: "Draws", size: int) -> Iterator[slice]:
 
 
 def _norms(draws: "Draws", side: str, rows: slice, level: float) -> Float64:
-    """Return what is told of the norms of some rows, (row, 6); NaN where no draws are stored."""
+    """Return the summaries `NORM` of some rows, (row, 6); NaN where no draws are stored."""
     result = np.full((rows.stop - rows.start, len(NORM)), np.nan)
     if side not in draws.manifest["arrays"]:
         return result
-    x = draws.read(side, rows=range(rows.start, rows.stop)).astype(np.float64)
-    norms = np.sqrt(np.einsum("cdrk,cdrk->cdr", x, x))
+    norms = per_draw.norms(draws, np.arange(rows.start, rows.stop), side=side)
     result[:, 0] = norms.mean(axis=(0, 1))
     if norms.shape[0] * norms.shape[1] > 1:
         result[:, 1] = norms.std(axis=(0, 1), ddof=1)
@@ -134,6 +132,4 @@ def _counts(draws: "Draws", side: str) -> Int64 | None:
         counts = open_counts(draws.path / "counts")
     except InputError:
         return None
-    half = counts.by_word if side == "rho" else counts.by_context
-    total = np.concatenate([[0], np.cumsum(half.n_pos, dtype=np.int64)])
-    return np.asarray(np.diff(total[half.indptr]))
+    return (counts.by_word if side == "rho" else counts.by_context).positives()

@@ -1,11 +1,10 @@
-"""word2vec's text and binary formats, which gensim and most others read.
+"""word2vec's text and binary formats, which gensim and most other programs read.
 
-A first line with the number of vectors and their length, then each word with its numbers: in text, with nine
-digits, from which every float32 can be read back; or as little-endian float32. `vectors.spelling` says how words
-with white space are written.
+A first line with the number of vectors and their length, then each word with its numbers: as text, with nine
+digits, from which every float32 can be read back; or as little-endian float32. White space in words is encoded by
+`bayesvec.vectors.spelling`.
 """
 
-import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +16,10 @@ from bayesvec._atomic import check_free, placed
 from bayesvec._progress import progress
 from bayesvec._types import Float32
 from bayesvec.io import Exported, check_disk, require_draws, size_text
+from bayesvec.storage.layout import SIDES
+from bayesvec.storage.reader import names_of
 from bayesvec.vectors.read import posterior_mean
-from bayesvec.vectors.spelling import written
+from bayesvec.vectors.spelling import encoded
 
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
@@ -28,31 +29,27 @@ _FILE = re.compile(r"chain-\d+-draw-\d+\.(txt|bin)")
 _ROWS = 1000  # rows of text that are held at a time
 
 
-def export_mean(draws: "Draws", target: Path, side: str, *, binary: bool, force: bool) -> Exported:
-    """Write the posterior mean."""
-    check_free(target, what="an export", force=force)
-    return _export(draws, target, side, posterior_mean(draws, side).values, "posterior mean", binary=binary)
-
-
-def export_draw(
-    draws: "Draws", target: Path, side: str, chain: int, draw: int, *, binary: bool, force: bool
+def export_one(
+    draws: "Draws", target: Path, side: str, one: tuple[int, int] | None, *, binary: bool, force: bool
 ) -> Exported:
-    """Write one draw."""
+    """Write one draw, given by its chain and number, or the posterior mean if none is."""
     check_free(target, what="an export", force=force)
-    values = draws.read(side, draws=slice(draw, draw + 1))[chain, 0]
-    return _export(draws, target, side, values, f"draw {draw} of chain {chain}", binary=binary)
-
-
-def _export(draws: "Draws", target: Path, side: str, values: Float32, what: str, *, binary: bool) -> Exported:
-    names = _names(draws, side)
+    if one is None:
+        what, values = "posterior mean", posterior_mean(draws, side).values
+    else:
+        chain, draw = one
+        what, values = (
+            f"draw {draw} of chain {chain}",
+            draws.read(side, draws=slice(draw, draw + 1))[chain, 0],
+        )
+    names = tuple(map(encoded, names_of(draws, side)))
     with placed(target) as partial:
         size = write_vectors(partial, names, values, binary=binary)
-    content = f"{what} of {_described(draws, side)}"
-    return Exported(str(target), _format(binary), content, 1, size)
+    return Exported(str(target), _format(binary), f"{what} of {_described(draws, side)}", 1, size)
 
 
 def export_all(draws: "Draws", target: Path, side: str, *, binary: bool, force: bool, show: bool) -> Exported:
-    """Write a file for each draw."""
+    """Write one file per draw."""
     from bayesvec.chains.display import tell
 
     check_free(
@@ -63,7 +60,8 @@ def export_all(draws: "Draws", target: Path, side: str, *, binary: bool, force: 
         folder=True,
     )
     require_draws(draws, side)
-    names, count = _names(draws, side), draws.num_chains * draws.num_draws
+    names = tuple(map(encoded, names_of(draws, side)))
+    count = draws.num_chains * draws.num_draws
     _, _, block = next(draws.blocks(side))
     each = sum(map(len, vector_parts(names, block[0], binary=binary)))
     check_disk(target, each * count)
@@ -91,7 +89,7 @@ def write_vectors(path: Path, names: tuple[str, ...], values: Float32, *, binary
 
 
 def vector_parts(names: tuple[str, ...], values: Float32, *, binary: bool) -> Iterator[bytes]:
-    """Yield the bytes of a file of vectors; ``names`` are as they are to be written."""
+    """Yield the bytes of a file of vectors; ``names`` are encoded."""
     yield f"{len(names)} {values.shape[1]}\n".encode()
     if binary:
         rows = np.ascontiguousarray(values, dtype="<f4")
@@ -105,16 +103,11 @@ def vector_parts(names: tuple[str, ...], values: Float32, *, binary: bool) -> It
         yield "".join(lines).encode()
 
 
-def _names(draws: "Draws", side: str) -> tuple[str, ...]:
-    return tuple(map(written, draws.words if side == "rho" else draws.contexts))
-
-
 def _described(draws: "Draws", side: str) -> str:
-    names = draws.words if side == "rho" else draws.contexts
-    kind = "words" if side == "rho" else "contexts"
-    rewritten = sum(itertools.starmap(str.__ne__, zip(names, map(written, names), strict=True)))
-    spaced = f", {rewritten:,} of them with spaces written as ␠" if rewritten else ""
-    return f"{len(names):,} {kind} in {draws.dim} dimensions{spaced}"
+    names = names_of(draws, side)
+    changed = sum(name != encoded(name) for name in names)
+    spaced = f", {changed:,} of them with spaces written as ␠" if changed else ""
+    return f"{len(names):,} {SIDES[side]}s in {draws.dim} dimensions{spaced}"
 
 
 def _format(binary: bool) -> str:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec._types import Float64, Int64
-from bayesvec.diagnostics.measures import rmse_co
+from bayesvec._types import Float64
 from bayesvec.diagnostics.sbc import COSINE, choose_functionals
+from bayesvec.diagnostics.truth import inside, rmse_co
 from bayesvec.estimates.convergence import ess_bulk, ess_tail
 from bayesvec.estimates.per_draw import logistic
 from bayesvec.paper.sampling import Drawn
@@ -32,8 +32,8 @@ def against_truth(drawn: Drawn, truth: Truth) -> dict[str, float]:
     }
     size = drawn.rho.shape[0] * drawn.rho.shape[1]
     if size > 1:
-        found["coverage_probability"] = _inside(probability, size)
-        found["coverage_cosine"] = _inside(cosine[upper], size)
+        found["coverage_probability"] = float(np.mean(inside(probability, size, LEVEL)))
+        found["coverage_cosine"] = float(np.mean(inside(cosine[upper], size, LEVEL)))
     return found
 
 
@@ -53,11 +53,6 @@ def _ranks(drawn: Drawn, truth: Truth) -> tuple[Any, Any, Float64]:
             cosine += unit @ unit.T < true_cosine
             count += 1
     return probability, cosine, mean / count
-
-
-def _inside(ranks: Int64, size: int) -> float:
-    out = round((size + 1) * (1.0 - LEVEL) / 2.0)
-    return float(np.mean((ranks >= out) & (ranks <= size - out)))
 
 
 def effective(drawn: Drawn, count: int, *, parameters: bool = True) -> dict[str, dict[str, float]]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.diagnostics.measures import random_pairs
+from bayesvec.diagnostics.random_pairs import random_pairs
 from bayesvec.paper.experiment import (
     Cell,
     Experiment,

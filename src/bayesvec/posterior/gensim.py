@@ -15,10 +15,10 @@ from bayesvec._types import Float64, Int64
 from bayesvec._validate import whole
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimates.estimate import LEVEL, Estimate, Quantity, Table, tails
+from bayesvec.estimates.labels import label_at, quoted
 from bayesvec.estimates.per_draw import nearest, unit_vectors, vectors
 from bayesvec.posterior.questions.neighbors import Neighbor, neighbor_table
 from bayesvec.posterior.questions.similarity import COSINE
-from bayesvec.posterior.terms import label_at, quoted
 from bayesvec.posterior.words import check_number
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ import numpy as np
 
 from bayesvec._types import Float64, Int64
 from bayesvec.counts.names import Names
-from bayesvec.errors import OptionError, RunError
+from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Estimate, Quantity
+from bayesvec.estimates.labels import label
 from bayesvec.posterior import gensim as _gensim
 from bayesvec.posterior import slices as _slices
 from bayesvec.posterior import table
@@ -27,13 +28,12 @@ from bayesvec.posterior.questions import project as _project
 from bayesvec.posterior.questions import ranks as _ranks
 from bayesvec.posterior.questions import similarity as _similarity
 from bayesvec.posterior.questions import uncertain as _uncertain
-from bayesvec.posterior.terms import label
 from bayesvec.storage.lazy import LazyArray
 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
     from bayesvec.diagnostics.check import Check
-    from bayesvec.diagnostics.measures import Score
+    from bayesvec.diagnostics.holdout import Score
     from bayesvec.io import Exported
     from bayesvec.model.map import MapEstimate
     from bayesvec.storage.reader import Draws
@@ -166,11 +166,11 @@ class Posterior:
         named = [word if at is None else f"{word}@{at}" for word in words]
         if not named:
             raise OptionError("the list of words is empty; give at least one word")
-        return np.array([self._words.row(word) for word in named], dtype=np.int64)
+        return self._words.rows(named)
 
     def context_rows(self, contexts: Iterable[str]) -> Int64:
         """Return the row of each context in alpha; raise an `UnknownWordError` with the closest names."""
-        return np.array([self._contexts.row(context) for context in contexts], dtype=np.int64)
+        return self._contexts.rows(contexts)
 
     def _check_slice(self, at: str) -> None:
         if not self.slices:
@@ -241,7 +241,7 @@ class Posterior:
         progress : bool, optional
             Show a progress bar.
         """
-        from bayesvec.diagnostics.measures import score
+        from bayesvec.diagnostics.holdout import score
 
         if map is not None and not isinstance(map, Posterior):
             return score(self._draws, holdout, at=(map.rho, map.alpha), progress=progress)
@@ -251,7 +251,7 @@ class Posterior:
         """Write this posterior for other programs: word2vec, ArviZ, Parquet, NumPy; see `bayesvec.export`."""
         from bayesvec.io import export
 
-        return export(self, path, format, **options)
+        return export(self._draws, path, format, **options)
 
     def to_datatree(self) -> Any:
         """Return the run as an xarray DataTree in ArviZ's layout."""
@@ -266,12 +266,9 @@ def open_posterior(path: str | PathLike[str]) -> Posterior:
     path : path
         The folder that `fit` wrote.
     """
-    from bayesvec.storage.reader import open_draws
+    from bayesvec.storage.reader import draws_of
 
-    draws = open_draws(path)
-    if not draws.num_draws:
-        raise RunError(f"{path} has no draws yet; wait for them, or resume it with --resume", path=str(path))
-    return Posterior(draws)
+    return Posterior(draws_of(path))
 
 
 open = open_posterior  # the name users type: bayesvec.open

@@ -4,7 +4,6 @@ They are written as estimates are labelled, so that an answer can be pasted into
 """
 
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bayesvec.errors import OptionError
@@ -95,20 +94,3 @@ def read_axis(text: str) -> list[tuple[str, str]]:
 def _unquoted(text: str) -> str:
     text = text.strip()
     return re.sub(r"\\(.)", r"\1", text[1:-1]) if text.startswith('"') else text
-
-
-def quoted(word: str) -> str:
-    """Write a word as it can be read in a term."""
-    if re.search(r'[,;:()"\\]', word) or word != word.strip():
-        return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return word
-
-
-def label(kind: str, words: Sequence[str], at: str | None = None) -> str:
-    """Return the label of an estimate, which `evaluate` can read."""
-    return label_at(f"{kind}({', '.join(map(quoted, words))})", at)
-
-
-def label_at(text: str, at: str | None) -> str:
-    """Add the slice to a label."""
-    return text if at is None else f"{text} @ {at}"

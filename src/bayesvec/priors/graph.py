@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from bayesvec._types import Float64, Int64
+from bayesvec._validate import positive_number
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import word_of_rows
 from bayesvec.errors import InputError, OptionError
 from bayesvec.priors.files import kept_of, read_fields, source_of
 from bayesvec.priors.gaussian import Prior, RowPrior
-from bayesvec.priors.learned import Learned, make_part, positive, precisions_of, precisions_stated, recipe_of
+from bayesvec.priors.learned import Learned, make_part, precisions_of, precisions_stated, recipe_of
 from bayesvec.priors.slices import laplacian
 from bayesvec.priors.spherical import independent
 from bayesvec.priors.table import CONTEXT_PRECISION, PRECISION, Family, Option, Recipe
@@ -58,7 +59,7 @@ def graph(
     links = read_edges(edges)
     given = precisions_of(precision, context_precision)
     own, other = given.values()
-    pull = positive("strength", strength)
+    pull = positive_number("strength", strength)
     words, groups = word_of_rows(counts), counts.groups or ("",) * counts.num_words
     place = {(word, group): row for row, (word, group) in enumerate(zip(words, groups, strict=True))}
     found = _rows_of(links, place, dict.fromkeys(groups))

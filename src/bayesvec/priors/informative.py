@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from bayesvec._validate import whole
+from bayesvec._validate import positive_number, whole
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import word_of_rows
 from bayesvec.errors import OptionError
 from bayesvec.priors.files import kept_of, read_fields, source_of
 from bayesvec.priors.gaussian import Prior, RowPrior
-from bayesvec.priors.learned import Learned, make_part, positive, precisions_of, precisions_stated, recipe_of
+from bayesvec.priors.learned import Learned, make_part, precisions_of, precisions_stated, recipe_of
 from bayesvec.priors.spherical import independent
 from bayesvec.priors.table import CONTEXT_PRECISION, PRECISION, Family, Option, Recipe
 
@@ -57,7 +57,7 @@ def informative(
     lacking = sorted({name for _, name in ends} - set(words))
     mean = np.zeros((len(words), dim))
     for (axis, name), sign in ends.items():
-        mean[[word == name for word in words], axis] = sign * positive("size", size)
+        mean[[word == name for word in words], axis] = sign * positive_number("size", size)
     pinned = (mean != 0.0).astype(np.float64)
     if not pinned.any():
         raise OptionError(
@@ -65,7 +65,7 @@ def informative(
         )
     given = precisions_of(precision, context_precision)
     parts = [
-        make_part("strength", positive("strength", strength), pinned),
+        make_part("strength", positive_number("strength", strength), pinned),
         make_part("precision", given["precision"], 1.0 - pinned),
     ]
     named = {str(axis): [list(side) for side in sides] for axis, sides in chosen.items()}

@@ -6,7 +6,6 @@ With :math:`P = \sum_j \tau_j S_j` and a determinant proportional to :math:`\pro
 .. math:: \tau_j \mid x \sim \mathrm{Gamma}\big(a_j + r_j K / 2,\ b_j + \tfrac12 \sum_k x_k^\top S_j x_k\big).
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -16,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._types import Float64
-from bayesvec.errors import OptionError
+from bayesvec._validate import positive_number
 from bayesvec.priors.coupling import Sparse, off_diagonal
 
 
@@ -41,7 +40,7 @@ class Learned:
 
     def __post_init__(self) -> None:
         for name in ("shape", "rate", "start"):
-            positive(f"the {name} of a learned precision", getattr(self, name))
+            positive_number(f"the {name} of a learned precision", getattr(self, name))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +133,7 @@ def precision_of(value: Any, name: str, *, start: float = 1.0) -> float | Learne
     """Read a precision: a positive number, ``"learn"`` (chains then start at ``start``) or a `Learned`."""
     if isinstance(value, Learned):
         return value
-    return Learned(start=start) if value == "learn" else positive(name, value, ", or learn")
+    return Learned(start=start) if value == "learn" else positive_number(name, value, ", or learn")
 
 
 def precisions_of(precision: Any, context_precision: Any) -> dict[str, float | Learned]:
@@ -187,14 +186,3 @@ def stated(value: Any) -> str:
         return f"{value:g}"
     gamma = Learned() if value == "learn" else Learned(**value)
     return f"learned from the data (hyperprior Gamma({gamma.shape:g}, {gamma.rate:g}))"
-
-
-def positive(name: str, value: Any, more: str = "") -> float:
-    """Return ``value`` as a positive finite number, or raise."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not (number > 0.0 and math.isfinite(number)):
-        raise OptionError(f"{name} is {value}; it must be a positive number{more}")
-    return number

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesvec._validate import positive_number
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import word_of_rows
 from bayesvec.priors.files import kept_of, source_of
@@ -11,7 +12,6 @@ from bayesvec.priors.gaussian import Prior, RowPrior
 from bayesvec.priors.learned import (
     Learned,
     make_part,
-    positive,
     precision_of,
     precisions_of,
     precisions_stated,
@@ -58,7 +58,7 @@ def from_vectors(
     known = place >= 0
     if not known.any():
         raise none_of_them(given.source, len(set(words)))
-    factor = positive("scale", scale)
+    factor = positive_number("scale", scale)
     mean = np.where(known[:, None], factor * given.values[place].astype(np.float64), 0.0)
     values = precisions_of(precision, context_precision)
     values["strength"] = precision_of(strength, "strength")

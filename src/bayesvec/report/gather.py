@@ -13,9 +13,9 @@ from bayesvec.diagnostics.check import quantities
 from bayesvec.errors import BayesvecError, NumericalError, OptionError, RunError, UnknownWordError
 from bayesvec.estimates.convergence import FEWEST_DRAWS, ess_bulk
 from bayesvec.estimates.estimate import LEVEL, Estimate, tails
+from bayesvec.estimates.labels import label
 from bayesvec.posterior.questions.uncertain import word_counts
 from bayesvec.posterior.slices import Trajectory, shared_name
-from bayesvec.posterior.terms import label
 from bayesvec.report import corpus
 from bayesvec.report.commands import steps
 from bayesvec.report.content import Content

@@ -11,7 +11,7 @@ from bayesvec import __version__
 from bayesvec._atomic import begins_with, check_free, placed
 from bayesvec._progress import progress as show_progress
 from bayesvec.estimates.estimate import LEVEL
-from bayesvec.posterior.terms import quoted
+from bayesvec.estimates.labels import quoted
 from bayesvec.report import elements as html
 from bayesvec.report.content import Content
 from bayesvec.report.gather import NUM_WORDS, gather

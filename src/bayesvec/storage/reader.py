@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,32 @@ def open_draws(path: str | PathLike[str]) -> "Draws":
         The folder that `fit` wrote; it may still be growing.
     """
     return Draws(Path(path))
+
+
+class HasDraws(Protocol):
+    """What was opened from a run folder, such as a Posterior."""
+
+    @property
+    def draws(self) -> "Draws":
+        """The draws of the run."""
+
+
+RunLike = str | PathLike[str] | HasDraws  # where a run is taken, `Draws` themselves are too
+
+
+def draws_of(run: "RunLike | Draws") -> "Draws":
+    """Return the draws of a run folder, which must have some, or of what was opened from one."""
+    if not isinstance(run, str | PathLike):
+        return cast("Draws", getattr(run, "draws", run))
+    draws = open_draws(run)
+    if not draws.num_draws:
+        raise RunError(f"{run} has no draws yet; wait for them, or resume it with --resume", path=str(run))
+    return draws
+
+
+def names_of(draws: "Draws", side: str) -> tuple[str, ...]:
+    """Return the names of the rows of ``rho`` (the words) or of ``alpha`` (the contexts)."""
+    return draws.words if side == "rho" else draws.contexts
 
 
 class Draws:
@@ -170,7 +196,11 @@ class Draws:
     @property
     def scale_names(self) -> tuple[str, ...]:
         """The statistics that are learned precisions of the prior, such as ``rho_drift_precision``."""
-        return tuple(name for name in self._arrays if name.startswith(("rho_", "alpha_")))
+        return tuple(name for side in SIDES for name in self.scales_of(side))
+
+    def scales_of(self, side: str) -> tuple[str, ...]:
+        """Return the statistics that are learned precisions of the prior of one side; they are named after it."""
+        return tuple(name for name in self._arrays if name.startswith(f"{side}_"))
 
     def stats(self, name: str) -> Float64:  # (chain, draw) or (chain, draw, pair)
         """Return a statistic of the stored sweeps: ``log_posterior``, ``seconds``, ``cosine``, a scale."""

@@ -6,9 +6,8 @@ from numbers import Integral, Real
 from types import ModuleType
 from typing import Any, get_type_hints
 
-from bayesvec._validate import MOST, MOST_SEED, whole
+from bayesvec._validate import MOST, MOST_SEED, positive_number, whole
 from bayesvec.errors import OptionError
-from bayesvec.priors.learned import positive
 
 CHOICES = {
     "identify": ("procrustes", "fixed", "none"),
@@ -75,7 +74,7 @@ class Settings:
         else:
             object.__setattr__(self, "anchors", [whole("anchors", row, 0) for row in self.anchors])
         if self.prior_precision not in (None, "learn"):
-            precision = positive("prior_precision", self.prior_precision, ", or learn")
+            precision = positive_number("prior_precision", self.prior_precision, ", or learn")
             object.__setattr__(self, "prior_precision", precision)
         if self.chains >= 2**24 or self.sweeps >= 2**32:
             raise OptionError(f"{self.chains} chains of {self.sweeps} sweeps are too many; ask for fewer")

@@ -1,22 +1,23 @@
-"""Files of vectors: word2vec's text and binary formats, and lines of GloVe, which have no first line of sizes.
+"""Files of vectors: word2vec's text and binary formats, and GloVe's text, which has no first line of sizes.
 
-Nothing in such a file says which it is, so it is told by its beginning. A text line is cut from its right end:
-a word may hold spaces there (some of GloVe's do).
+Such a file does not state its format, which is inferred from its beginning. A line of text is split from the right:
+a word may hold spaces (some of GloVe's do).
 """
 
 import codecs
 from collections.abc import Callable, Collection, Iterator
+from itertools import takewhile
 from typing import IO, NamedTuple
 
 import numpy as np
 
 from bayesvec._types import Float32
 from bayesvec.errors import InputError
-from bayesvec.vectors.spelling import unwritten
+from bayesvec.vectors.spelling import decoded
 
 _CHUNK = 1 << 18
-_LONGEST = 1 << 24  # bytes of a line or a word; what is longer is no file of vectors
-_WINDOW = 1 << 12  # bytes by which text is told from binary
+_LONGEST = 1 << 24  # bytes of a line or a word; a longer one is not in a file of vectors
+_WINDOW = 1 << 12  # bytes that distinguish text from binary
 
 
 class _Entry(NamedTuple):
@@ -25,7 +26,7 @@ class _Entry(NamedTuple):
 
 
 class _Stream:
-    """A file as it is read: by lines, by words, by bytes."""
+    """A file that is read by lines, words and bytes."""
 
     def __init__(self, name: str, stream: IO[bytes]) -> None:
         self.name = name
@@ -35,7 +36,7 @@ class _Stream:
         self._at = 0
 
     def peek(self, size: int) -> bytes:
-        """Return the next ``size`` bytes, fewer at the end, and stay where it is."""
+        """Return the next ``size`` bytes, fewer at the end, without moving on."""
         while len(self._held) - self._at < size and self._fill():
             pass
         return self._held[self._at : self._at + size]
@@ -72,7 +73,7 @@ class _Stream:
         return InputError(message, file=self.name, line=max(self.line, 1))
 
     def _fill(self) -> bool:
-        """Read on; what was used up is let go."""
+        """Read on, and drop what was used."""
         chunk = self._stream.read(_CHUNK)
         self._held = self._held[self._at :] + chunk
         self._at = 0
@@ -91,9 +92,7 @@ def read_file(name: str, stream: IO[bytes], words: Collection[str] | None) -> tu
         if count is not None:
             first = file.next_line() or b""
             if _dim_of(first) != dim:
-                raise file.error(
-                    f"{_shown(first)} is not a word and {dim} numbers, as the first line promises"
-                )
+                raise file.error(f"{_shown(first)} is not a word and {dim} numbers, as the first line states")
         entries = _text_entries(file, first, dim, count)
     vector = _text_vector if text else _binary_vector
     return _gathered(file, entries, vector, dim, None if words is None else set(words))
@@ -105,10 +104,12 @@ def read_dim(name: str, stream: IO[bytes]) -> int:
 
 
 def _begin(file: _Stream) -> tuple[bytes, int | None, int]:
-    """Read the first line; return it with the number of vectors, if it says it, and their length."""
+    """Read the first line; return it with the number of vectors, if stated, and their length."""
     first = file.next_line()
     if first is None or not first.strip():
-        raise file.error("there is nothing; a file of vectors begins with their number and size, or with one")
+        raise file.error(
+            "the file is empty; a file of vectors begins with their number and size, or with one"
+        )
     sizes = _sizes(first)
     if sizes is None:
         dim = _dim_of(first)
@@ -116,7 +117,7 @@ def _begin(file: _Stream) -> tuple[bytes, int | None, int]:
             raise file.error(f"{_shown(first)} is not a word with numbers; give a file of word2vec or GloVe")
         return first, None, dim
     if min(sizes) < 1:
-        raise file.error("{} vectors of {} numbers are promised; there must be one at least".format(*sizes))
+        raise file.error("{} vectors of {} numbers are announced; there must be at least one".format(*sizes))
     return first, *sizes
 
 
@@ -127,25 +128,25 @@ def _gathered(
     dim: int,
     wanted: set[str] | None,
 ) -> tuple[list[str], Float32]:
-    """Return words and vectors; words are undone if every one in the file is as bayesvec writes it."""
+    """Return words and vectors; words are decoded if every one in the file is as bayesvec encodes it."""
     names: set[str] = set()
     ours = True
-    kept: list[tuple[str, str]] = []  # a word as it stands, and as it is if bayesvec wrote it
+    kept: list[tuple[str, str]] = []  # a word as it is in the file, and decoded
     values = bytearray()
     for word, numbers in entries:
         try:
             name = word.decode()
         except UnicodeDecodeError:
             raise file.error(f"the word {word[:40]!r} is not UTF-8; convert the file") from None
-        undone = unwritten(name)
-        ours = ours and undone is not None
+        plain = decoded(name)
+        ours = ours and plain is not None
         if name in names:
             continue
         names.add(name)
-        if wanted is None or name in wanted or undone in wanted:
-            kept.append((name, name if undone is None else undone))
+        if wanted is None or name in wanted or plain in wanted:
+            kept.append((name, name if plain is None else plain))
             values += vector(file, name, numbers, dim).tobytes()
-    chosen = [undone if ours else name for name, undone in kept]
+    chosen = [plain if ours else name for name, plain in kept]
     table = np.frombuffer(values, dtype=np.float32).reshape(-1, dim)
     rows = [row for row, word in enumerate(chosen) if wanted is None or word in wanted]
     return [chosen[row] for row in rows], table if len(rows) == len(table) else table[rows]
@@ -153,21 +154,21 @@ def _gathered(
 
 def _text_vector(file: _Stream, word: str, numbers: bytes, dim: int) -> Float32:
     try:
-        with np.errstate(over="ignore"):  # what is too large is refused below
+        with np.errstate(over="ignore"):  # too large a number is refused below
             vector = np.array(list(map(float, numbers.split())), dtype=np.float64).astype(np.float32)
     except ValueError as error:
-        raise file.error(f"the vector of {word!r} holds what is no number ({error})") from None
+        raise file.error(f"the vector of {word!r} has an entry that is not a number ({error})") from None
     if len(vector) != dim:
-        raise file.error(f"the vector of {word!r} has {len(vector)} numbers, and those before have {dim}")
+        raise file.error(f"the vector of {word!r} has {len(vector)} numbers; those before it have {dim}")
     if not np.isfinite(vector).all():
-        raise file.error(f"the vector of {word!r} holds a number that is not finite (or not a float32)")
+        raise file.error(f"the vector of {word!r} has a number that is not finite (or not a float32)")
     return vector
 
 
 def _binary_vector(file: _Stream, word: str, numbers: bytes, dim: int) -> Float32:
     vector = np.frombuffer(numbers, "<f4").astype(np.float32)
     if not np.isfinite(vector).all():
-        raise file.error(f"the vector of {word!r} holds a number that is not finite", "vector")
+        raise file.error(f"the vector of {word!r} has a number that is not finite", "vector")
     return vector
 
 
@@ -177,7 +178,7 @@ def _text_entries(file: _Stream, line: bytes | None, dim: int, count: int | None
         if not line.strip() and not file.peek(_WINDOW).strip():
             break  # empty lines at the end
         if found == count:
-            raise file.error(f"there are more vectors than the {count} that the first line promises")
+            raise file.error(f"there are more vectors than the {count} that the first line states")
         word = _word_of(line, dim)
         if not word:
             raise file.error(f"{_shown(line)} is not a word and {dim} numbers, as the lines before")
@@ -185,11 +186,11 @@ def _text_entries(file: _Stream, line: bytes | None, dim: int, count: int | None
         found += 1
         line = file.next_line()
     if count is not None and found < count:
-        raise file.error(f"it ends after {found} of {count} vectors; it is cut off, fetch it again")
+        raise file.error(f"it ends after {found} of {count} vectors; it is truncated, fetch it again")
 
 
 def _word_of(line: bytes, dim: int) -> bytes:
-    """Return what stands before the last ``dim`` numbers of a line; nothing if there are fewer."""
+    """Return what precedes the last ``dim`` numbers of a line; nothing if there are fewer."""
     if line.rstrip().count(b" ") == dim:
         return line.partition(b" ")[0]  # the usual case, much faster
     word, *numbers = line.rsplit(None, dim) or [b""]
@@ -203,15 +204,15 @@ def _binary_entries(file: _Stream, dim: int, count: int) -> Iterator[_Entry]:
         vector = file.take(4 * dim)
         if word is None or len(vector) < 4 * dim:
             raise file.error(
-                f"it ends after {number} of {count} vectors; it is cut off, fetch it again", "vector"
+                f"it ends after {number} of {count} vectors; it is truncated, fetch it again", "vector"
             )
         yield _Entry(word.lstrip(b"\n"), vector)
     if file.peek(_WINDOW).strip(b"\n"):
-        raise file.error(f"there is more behind the {count} vectors that the first line promises", "vector")
+        raise file.error(f"there is more after the {count} vectors that the first line states", "vector")
 
 
 def _sizes(line: bytes) -> tuple[int, int] | None:
-    """Return number and size of the vectors if a line holds these two and nothing else."""
+    """Return number and size of the vectors if these two are all that a line has."""
     parts = line.split()
     if len(parts) != 2 or not all(part.isdigit() for part in parts):
         return None
@@ -219,13 +220,8 @@ def _sizes(line: bytes) -> tuple[int, int] | None:
 
 
 def _dim_of(line: bytes) -> int:
-    """Return how many numbers stand at the end of a line, behind a word."""
-    numbers = 0
-    for part in reversed(line.split()[1:]):
-        if not _is_number(part):
-            break
-        numbers += 1
-    return numbers
+    """Return how many numbers are at the end of a line, after a word."""
+    return sum(1 for _ in takewhile(_is_number, reversed(line.split()[1:])))
 
 
 def _is_number(part: bytes) -> bool:
@@ -237,7 +233,7 @@ def _is_number(part: bytes) -> bool:
 
 
 def _is_text(window: bytes, count: int, dim: int) -> bool:
-    """Tell text from binary by what follows the sizes."""
+    """Distinguish text from binary by what follows the sizes."""
     line = window.partition(b"\n")[0]
     _, *numbers = line.rsplit(None, dim) or [b""]
     if len(numbers) == dim and all(map(_is_number, numbers)):
@@ -248,7 +244,7 @@ def _is_text(window: bytes, count: int, dim: int) -> bool:
         codecs.getincrementaldecoder("utf-8")().decode(window)  # it may end inside a character
     except UnicodeDecodeError:
         return False
-    # It reads as text that is not right; unless it is a binary file so short that all of it might be letters.
+    # It is malformed text, unless it is a binary file so short that all its bytes happen to be letters.
     return not _fits_binary(window, count, dim)
 
 

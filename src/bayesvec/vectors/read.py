@@ -1,4 +1,4 @@
-"""Word vectors from elsewhere: a word2vec or GloVe file, gensim's KeyedVectors, or a run's posterior mean."""
+"""Word vectors from other sources: a word2vec or GloVe file, gensim's KeyedVectors, or a run's posterior mean."""
 
 import lzma
 import os
@@ -8,23 +8,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 
 from bayesvec._types import Float32, Int64
 from bayesvec.errors import InputError, OptionError
-
-if TYPE_CHECKING:
-    from bayesvec.storage.reader import Draws
-
+from bayesvec.storage.layout import read_manifest
+from bayesvec.storage.reader import Draws, draws_of, names_of
+from bayesvec.vectors.formats import read_dim, read_file
 
 _PICKLE = b"\x80"  # how a pickle begins, and no text does
 
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Words with a vector each.
+    """Words, each with a vector.
 
     Attributes
     ----------
@@ -33,7 +32,7 @@ class Vectors:
     values : ndarray of float32, (word, K)
         Their vectors, all finite.
     source : str
-        Where they are from.
+        Their origin.
     """
 
     words: tuple[str, ...]
@@ -48,7 +47,7 @@ class Vectors:
                 "there must be a vector for each word, and at least one"
             )
         if len(set(self.words)) != len(self.words):
-            raise InputError(f"{self.source}: a word stands more than once; each word has one vector")
+            raise InputError(f"{self.source}: a word occurs more than once; each word has one vector")
         bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
         if len(bad):
             word = self.words[bad[0]]
@@ -78,22 +77,22 @@ class Vectors:
 
 
 def read_vectors(source: Any, *, words: Collection[str] | None = None) -> Vectors:
-    """Read word vectors, whatever holds them.
+    """Read word vectors from any source.
 
     Parameters
     ----------
     source : path, Posterior, KeyedVectors, Word2Vec or Vectors
         A file of word2vec (text or binary), fastText (``.vec``) or GloVe (text without a first line of sizes),
-        also compressed (``.gz .bz2 .xz .zst``); what gensim's ``save`` wrote (a pickle: open only your own);
-        the folder of a run or a posterior, of which the means of the word vectors are taken.
+        also compressed (``.gz .bz2 .xz .zst``); a file that gensim's ``save`` wrote (a pickle: open only your own);
+        a run folder or a posterior, for the posterior means of its word vectors.
     words : collection of str, optional
-        Keep these words only; what a large file has beside them takes no memory.
+        Keep these words only; the other words of a large file take no memory.
 
     Returns
     -------
     Vectors
-        Of a word that stands in a file twice the first vector is taken, as gensim does it. Words that
-        `bayesvec.vectors.spelling` wrote are undone.
+        Of a word that occurs twice in a file the first vector is taken, as in gensim. Words that
+        `bayesvec.vectors.spelling` encoded are decoded.
     """
     found = _read(source, words)
     if words is None or len(found) == 0:
@@ -108,24 +107,20 @@ def read_vectors(source: Any, *, words: Collection[str] | None = None) -> Vector
 
 
 def dim_of(source: Any) -> int | None:
-    """Return the length of the vectors in ``source`` from its beginning alone; None if that does not say."""
+    """Return the length of the vectors in ``source`` from its beginning alone; None if it is not stated there."""
     if not isinstance(source, str | os.PathLike):
         return _read(source, None).dim
     path = Path(source)
     if path.is_dir():
-        from bayesvec.storage.layout import read_manifest
-
         return int(read_manifest(path)["settings"]["dim"])
     with _opened(path) as stream:
         if stream is None:
             return None
-        from bayesvec.vectors.formats import read_dim
-
         return read_dim(str(path), stream)
 
 
 def none_of_them(source: str, count: int) -> InputError:
-    """Return the error of vectors of other words than those asked for."""
+    """Return the error about vectors of other words than those asked for."""
     return InputError(f"{source} has none of the {count:,} words asked for; are they spelled alike?")
 
 
@@ -134,7 +129,7 @@ def _read(source: Any, words: Collection[str] | None) -> Vectors:
         return source
     if isinstance(source, str | os.PathLike):
         return _read_path(Path(source), words)
-    keyed = getattr(source, "wv", source)  # gensim's models hold their vectors there
+    keyed = getattr(source, "wv", source)  # where gensim's models have their vectors
     if hasattr(keyed, "index_to_key") and hasattr(keyed, "vectors"):
         return _from_gensim(keyed, type(source).__name__)
     if hasattr(source, "draws") and hasattr(source, "mean_vectors"):
@@ -151,27 +146,22 @@ def _from_gensim(keyed: Any, source: str) -> Vectors:
     return Vectors(tuple(map(str, keyed.index_to_key)), keyed.vectors[: len(keyed.index_to_key)], source)
 
 
-def posterior_mean(draws: "Draws", side: str = "rho") -> Vectors:
+def posterior_mean(draws: Draws, side: str = "rho") -> Vectors:
     """Return the posterior means of the words' vectors (or with ``alpha`` of the contexts')."""
     if draws.manifest["settings"].get("identify") == "none" and draws.num_chains * draws.num_draws > 1:
         raise OptionError(
-            f"{draws.path} holds raw draws (identify='none'), each turned its own way, so their mean means "
-            "nothing; take one draw, or fit with identify='procrustes'"
+            f"{draws.path} holds raw draws (identify='none'), which are not aligned, so their mean is "
+            "meaningless; take one draw, or fit with identify='procrustes'"
         )
-    names = draws.words if side == "rho" else draws.contexts
-    return Vectors(tuple(names), draws.mean(side).astype(np.float32), str(draws.path))
+    return Vectors(names_of(draws, side), draws.mean(side).astype(np.float32), str(draws.path))
 
 
 def _read_path(path: Path, words: Collection[str] | None) -> Vectors:
     if path.is_dir():
-        from bayesvec.posterior.posterior import open_posterior
-
-        return posterior_mean(open_posterior(path).draws)
+        return posterior_mean(draws_of(path))
     with _opened(path) as stream:
         if stream is None:
             return _read_pickle(path)
-        from bayesvec.vectors.formats import read_file
-
         found, values = read_file(str(path), stream, words)
     if not found:
         raise none_of_them(str(path), len(words or ()))
@@ -197,7 +187,7 @@ def _read_pickle(path: Path) -> Vectors:
         from gensim.models import KeyedVectors
     except ImportError:
         raise OptionError(
-            f"{path} is a pickle, which takes gensim to read; install it (pip install gensim), or write the "
+            f"{path} is a pickle, and reading it requires gensim; install it (pip install gensim), or write the "
             "vectors with save_word2vec_format where it is"
         ) from None
     try:

@@ -8,10 +8,10 @@ import numpy as np
 from bayesvec._types import Float64, Int64
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL, Estimate, Table, tails
+from bayesvec.estimates.labels import label_at
 from bayesvec.estimates.per_draw import nearest, unit_vectors
 from bayesvec.posterior.questions.similarity import COSINE
 from bayesvec.posterior.table import Argument, Option, Question
-from bayesvec.posterior.terms import label_at
 from bayesvec.posterior.words import check_number
 
 if TYPE_CHECKING:

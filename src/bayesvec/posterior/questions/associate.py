@@ -13,10 +13,11 @@ import numpy as np
 from bayesvec._types import Float64, Int64
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimates.estimate import Estimate, Quantity
+from bayesvec.estimates.labels import label_at, quoted
 from bayesvec.estimates.per_draw import logistic, unit_vectors
 from bayesvec.posterior.claims import sign_line, sign_values
 from bayesvec.posterior.table import Asked, Option, Question, Term, plain_values, sentences
-from bayesvec.posterior.terms import label_at, quoted, split_words
+from bayesvec.posterior.terms import split_words
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior

@@ -12,9 +12,9 @@ from bayesvec._progress import progress as show_progress
 from bayesvec._types import Bool, Float64, Int64
 from bayesvec.errors import InputError
 from bayesvec.estimates.estimate import LEVEL, Estimate, Quantity
+from bayesvec.estimates.labels import label_at
 from bayesvec.estimates.per_draw import cosines, each_draw
 from bayesvec.posterior.table import Argument, Option, Question
-from bayesvec.posterior.terms import label_at
 from bayesvec.posterior.test_sets import read_analogies, read_judgements, word_finder
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from bayesvec._atomic import placed
 from bayesvec._progress import progress as show_progress
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.labels import label
 from bayesvec.posterior.questions.similarity import COSINE
 from bayesvec.posterior.table import Asked, Option, Question
-from bayesvec.posterior.terms import label, split_words
+from bayesvec.posterior.terms import split_words
 
 if TYPE_CHECKING:
     from bayesvec.inference.laplace.covariance import RowsCovariance

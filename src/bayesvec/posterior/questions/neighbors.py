@@ -7,10 +7,10 @@ import numpy as np
 
 from bayesvec._types import Float64, Int64
 from bayesvec.estimates.estimate import LEVEL, Estimate, Table, tails
+from bayesvec.estimates.labels import label_at
 from bayesvec.estimates.per_draw import cosines, nearest
 from bayesvec.posterior.questions.similarity import COSINE
 from bayesvec.posterior.table import Option, Question
-from bayesvec.posterior.terms import label_at
 from bayesvec.posterior.words import check_number
 
 if TYPE_CHECKING:

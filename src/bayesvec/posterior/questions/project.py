@@ -9,9 +9,10 @@ import numpy as np
 from bayesvec._types import Float64, Int64
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimates.estimate import Estimate, Quantity
+from bayesvec.estimates.labels import label_at, quoted
 from bayesvec.estimates.per_draw import unit_vectors
 from bayesvec.posterior.table import Argument, Option, Question, Term
-from bayesvec.posterior.terms import label_at, quoted, read_axis, split_words
+from bayesvec.posterior.terms import read_axis, split_words
 from bayesvec.posterior.words import read_pairs
 
 if TYPE_CHECKING:

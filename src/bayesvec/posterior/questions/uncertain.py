@@ -102,9 +102,7 @@ def word_counts(draws: "Draws") -> Int64:
     """Return the number of positive samples of each word in the run's counts, (word,)."""
     from bayesvec.counts.store import open_counts  # takes time to import
 
-    side = open_counts(draws.path / "counts").by_word
-    total = np.concatenate([[0], np.cumsum(side.n_pos, dtype=np.int64)])
-    return np.asarray(np.diff(total[side.indptr]))
+    return open_counts(draws.path / "counts").by_word.positives()
 
 
 def usual_spreads(counts: Int64, spread: Float64) -> Float64:
