@@ -202,8 +202,8 @@ def test_rank_plots():
         (("--prior-precision", 0), "0"),
         (("--identify", "procrustes"), "identify is 'procrustes'; it must be none"),
         (("--option", "colour=1"), "method gibbs has no option colour"),
-        (("--out", "nowhere/ranks.png"), "nowhere is not there"),
-        (("--out", "."), ". exists; name a new folder, or a picture"),
+        (("--out", "nowhere/ranks.png"), "there is no folder"),
+        (("--out", "."), "cannot write .: it is the folder you are in"),
     ],
 )
 def test_wrong_requests_are_one_line_and_status_two(bayesvec, tmp_path, arguments, message):
