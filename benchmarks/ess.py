@@ -29,6 +29,7 @@ from bayesvec._parallel import Threads
 from bayesvec.chains.begin import jittered
 from bayesvec.diagnostics.sbc import COSINE, choose_functionals
 from bayesvec.estimates.convergence import ess_bulk, rhat
+from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.inference.nuts import sampler as nuts
 from bayesvec.model.map import find_map
@@ -68,14 +69,14 @@ def run_gibbs(setting, counts):
     prior = spherical(float(setting.dim))
     began = time.perf_counter()
     mode = find_map(counts, prior, setting.dim, seed=SEED, max_iterations=100)
-    problem = gibbs.prepare(counts, prior, setting.dim)
+    problem = gibbs.prepare(Problem(counts, prior, setting.dim))
     begin = {"rho": mode.rho, "alpha": mode.alpha}
     warmup, draws = setting.gibbs
 
     def sweeps(chain, state, first, last):
         kept = []
         for number in range(first, last):
-            state, _ = gibbs.sweep(problem, state, seed=SEED, chain=chain, number=number, threads=Threads(1))
+            state, _ = problem.step(state, seed=SEED, chain=chain, number=number, threads=Threads(1))
             kept.append(state)
         return kept
 
@@ -83,7 +84,7 @@ def run_gibbs(setting, counts):
         with ThreadPoolExecutor(CHAINS) as pool:
             return list(pool.map(lambda c: sweeps(c, states[c], first, last), range(CHAINS)))
 
-    states = [gibbs.start(problem, seed=SEED, chain=c, **jittered(begin, SEED, c)) for c in range(CHAINS)]
+    states = [problem.init(seed=SEED, chain=c, **jittered(begin, SEED, c)) for c in range(CHAINS)]
     with threadpool_limits(1):
         states = [chain[-1] for chain in both(states, 1, warmup + 1)]
         middle = time.perf_counter()

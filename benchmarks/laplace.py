@@ -19,6 +19,7 @@ from bayesvec import simulate
 from bayesvec._parallel import Threads, default_threads
 from bayesvec.datasets.congress import congress
 from bayesvec.datasets.files import VARIABLE
+from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.inference.laplace.covariance import laplace_covariance
 from bayesvec.inference.laplace.factor import factorise
@@ -37,12 +38,12 @@ def data(vocab, year):
 
 def sweep_seconds(counts, prior, dim, place, repeats=5):
     """Median time of a Gibbs sweep on all cores, begun at the MAP."""
-    problem = gibbs.prepare(counts, prior, dim)
-    state, seconds = gibbs.start(problem, seed=1, chain=0, rho=place[0], alpha=place[1]), []
+    problem = gibbs.prepare(Problem(counts, prior, dim))
+    state, seconds = problem.init(seed=1, chain=0, rho=place[0], alpha=place[1]), []
     with Threads(default_threads()) as threads, threadpool_limits(1, "blas"):
         for number in range(repeats + 1):
             began = time.perf_counter()
-            state, _ = gibbs.sweep(problem, state, seed=1, chain=0, number=number + 1, threads=threads)
+            state, _ = problem.step(state, seed=1, chain=0, number=number + 1, threads=threads)
             seconds.append(time.perf_counter() - began)
     return median(seconds[1:])  # the first compiles
 

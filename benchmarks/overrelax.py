@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from bayesvec._parallel import Threads, default_threads
 from bayesvec.errors import BayesvecError
 from bayesvec.estimates.convergence import ess_bulk, ess_tail
+from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.model.map import find_map
 from bayesvec.paper import data
@@ -52,16 +53,18 @@ def watched(state, pairs, words):
 
 
 def measure(counts, precision, dim, start, value, *, sweeps, threads):
-    problem = gibbs.prepare(counts, spherical(precision), dim, options=gibbs.Options(overrelax=value))
+    problem = gibbs.prepare(
+        Problem(counts, spherical(precision), dim, options=gibbs.Options(overrelax=value))
+    )
     generator = np.random.default_rng(0)
     words = generator.choice(counts.num_words, size=min(100, counts.num_words), replace=False)
     pairs = np.stack([generator.choice(counts.num_words, size=2, replace=False) for _ in range(200)])
     kept = {"cosines": [], "lengths": [], "log posterior": []}
     for chain in range(CHAINS):
-        state = gibbs.start(problem, seed=1, chain=chain, rho=start[0], alpha=start[1])
+        state = problem.init(seed=1, chain=chain, rho=start[0], alpha=start[1])
         rows = []
         for number in range(sweeps + sweeps // 4):
-            state, info = gibbs.sweep(problem, state, seed=1, chain=chain, number=number, threads=threads)
+            state, info = problem.step(state, seed=1, chain=chain, number=number, threads=threads)
             if number >= sweeps // 4:
                 rows.append((*watched(state, pairs, words), [info.log_posterior]))
         for name, values in zip(kept, zip(*rows, strict=True), strict=True):

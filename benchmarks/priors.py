@@ -16,6 +16,7 @@ from bayesvec import priors
 from bayesvec._parallel import Threads
 from bayesvec.counts.rows import with_rows
 from bayesvec.estimates.convergence import ess_bulk
+from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.simulation.slices import simulate_slices
 
@@ -31,13 +32,13 @@ WORLDS = {
 class Chain:
     def __init__(self, counts, prior, dim, threads, joint="auto"):
         options = gibbs.Options(joint=joint)
-        self.problem = gibbs.prepare(with_rows(counts, prior.added), prior, dim, options=options)
-        self.state = gibbs.start(self.problem, seed=1, chain=0)
+        self.problem = gibbs.prepare(Problem(with_rows(counts, prior.added), prior, dim, options=options))
+        self.state = self.problem.init(seed=1, chain=0)
         self.threads, self.number = threads, 0
 
     def sweep(self):
-        self.state, _ = gibbs.sweep(
-            self.problem, self.state, seed=1, chain=0, number=self.number, threads=self.threads
+        self.state, _ = self.problem.step(
+            self.state, seed=1, chain=0, number=self.number, threads=self.threads
         )
         self.number += 1
 

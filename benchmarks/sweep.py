@@ -15,6 +15,7 @@ from report import write
 from threadpoolctl import threadpool_limits
 
 from bayesvec._parallel import Threads, default_threads
+from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma import fill_polyagamma
@@ -64,17 +65,12 @@ class Chain:
 
     def __init__(self, problem, chain=0, threads=1):
         self.problem, self.chain, self.threads, self.number = problem, chain, Threads(threads), 0
-        self.state = gibbs.start(problem, seed=1, chain=chain)
+        self.state = problem.init(seed=1, chain=chain)
 
     def sweep(self, count=1):
         for _ in range(count):
-            self.state, self.info = gibbs.sweep(
-                self.problem,
-                self.state,
-                seed=1,
-                chain=self.chain,
-                number=self.number,
-                threads=self.threads,
+            self.state, self.info = self.problem.step(
+                self.state, seed=1, chain=self.chain, number=self.number, threads=self.threads
             )
             self.number += 1
 
@@ -90,7 +86,7 @@ def against_paper(vocab, dim, pairs, zipf, ours_sweeps):
     """Draws per second on all cores: chains side by side, against Algorithm 1 (S = 10) in NumPy."""
     counts, _ = simulate(vocab=vocab, dim=dim, pairs=pairs, zipf=zipf, seed=0)
     precision = float(dim)
-    problem = gibbs.prepare(counts, spherical(precision), dim)
+    problem = gibbs.prepare(Problem(counts, spherical(precision), dim))
     chains = [Chain(problem, chain) for chain in range(CORES)]
     single = Chain(problem)
     generator = np.random.default_rng(0)
@@ -132,7 +128,7 @@ def sgemm_rate(threads, size=3000):
 def against_machine(vocab, dim, pairs, repeats):
     """Useful operations per second of the whole sweep over those of a large sgemm; threads; Polya-Gamma."""
     counts, _ = simulate(vocab=vocab, dim=dim, pairs=pairs, zipf=True, seed=0)
-    problem = gibbs.prepare(counts, spherical(float(dim)), dim)
+    problem = gibbs.prepare(Problem(counts, spherical(float(dim)), dim))
     work = 2 * counts.num_pairs * dim**2
     one, two = Chain(problem, threads=1), Chain(problem, threads=CORES)
     ratios, speedups = [], []
@@ -180,7 +176,7 @@ def growth(vocab, dim, sizes):
     points = []
     for pairs in sizes:
         counts, _ = simulate(vocab=vocab, dim=dim, pairs=pairs, zipf=True, seed=0)
-        chain = Chain(gibbs.prepare(counts, spherical(float(dim)), dim), threads=CORES)
+        chain = Chain(gibbs.prepare(Problem(counts, spherical(float(dim)), dim)), threads=CORES)
         with threadpool_limits(1):
             chain.sweep()
             points.append((counts.num_pairs, min(seconds(chain.sweep) for _ in range(5))))

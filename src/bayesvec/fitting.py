@@ -1,14 +1,11 @@
-"""The only loop: chains side by side or one after another, warm-up, thinning, checkpoints, going on.
+"""`fit` and its settings: chains side by side or one after another, into a run folder that can be resumed.
 
-A method is a module with ``Options``, ``State`` (a NamedTuple with rho and alpha), ``Info`` (a NamedTuple of
-numbers), ``prepare``, ``start`` and ``sweep``, and a line in `METHODS`. The state after a sweep is a function
-of the state before and the sweep's number, so a chain that goes on from a checkpoint draws what it would have
-drawn. A method that does its long work once has ``approximate`` too, and may have ``summary`` (what to tell
-the user of it), ``INDEPENDENT`` (draws are of an approximation), ``CAVEAT`` (what is known against its
-intervals) and ``POINT`` (there is one draw).
+The state after a sweep is a function of the state before and the sweep's number, so a chain that is resumed from a
+checkpoint draws what it would have drawn.
 """
 
 import errno
+import hashlib
 import os
 import signal
 import threading
@@ -17,69 +14,64 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import threadpool_limits
 
+from bayesvec import _atomic as files
 from bayesvec._parallel import default_threads
-from bayesvec.chains.begin import prior_fingerprint
 from bayesvec.chains.display import ChainProgress, announce_compiling, show, tell
-from bayesvec.chains.driver import Work
-from bayesvec.chains.start import check_start, is_given, read_start, said_of, start_name, wanted_name
+from bayesvec.chains.driver import Driver
+from bayesvec.chains.given import check_start, coverage, is_given, read_start, start_name, wanted_name
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import with_rows
 from bayesvec.errors import NumericalError, OptionError, RunError
+from bayesvec.inference.gibbs import Options as GibbsOptions
+from bayesvec.inference.methods import Method, find
 from bayesvec.priors import Prior, spherical
 from bayesvec.priors.arrays import to_arrays
 from bayesvec.storage import folder
 from bayesvec.storage.folder import Run
-from bayesvec.storage.outcome import POINT, add_seconds, check_extendable, kind_of
+from bayesvec.storage.kinds import SWEEPS
+from bayesvec.storage.outcome import add_seconds, check_extendable
 from bayesvec.storage.room import check_memory
-from bayesvec.storage.settings import Settings, method_options
+from bayesvec.storage.settings import Settings
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
     from bayesvec.vectors.read import Vectors
 
-METHODS = {
-    "gibbs": "bayesvec.inference.gibbs.sampler",
-    "nuts": "bayesvec.inference.nuts.sampler",
-    "map": "bayesvec.inference.map.method",
-    "mfvi": "bayesvec.inference.mfvi.method",
-    "blockvi": "bayesvec.inference.blockvi.method",
-    "laplace": "bayesvec.inference.laplace.method",
-}
+GIBBS_OPTIONS = ("inner_steps", "restart", "orbit")  # that `fit` takes by name
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user stopped a run; its draws so far are committed, and the message says how to go on."""
+    """The user stopped a run; its draws so far are committed, and the message says how to resume it."""
 
 
 def fit(
     counts: PairCounts | str | os.PathLike[str],
-    dim: int = 50,
+    dim: int = Settings.dim,
     *,
-    method: str = "gibbs",
-    chains: int = 2,
-    draws: int = 500,
-    warmup: int = 500,
-    prior_precision: float | str = 1.0,
-    identify: str = "procrustes",
-    seed: int = 1,
+    method: str = Settings.method,
+    chains: int = Settings.chains,
+    draws: int = Settings.draws,
+    warmup: int = Settings.warmup,
+    prior_precision: float | str = Settings.prior_precision,  # type: ignore[assignment]  # None is for other priors
+    identify: str = Settings.identify,
+    seed: int = Settings.seed,
     out: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     progress: bool = True,
-    init: "str | os.PathLike[str] | Vectors | Posterior | Any" = "map",
+    init: "str | os.PathLike[str] | Vectors | Posterior | Any" = Settings.init,
     prior: Prior | None = None,
-    anchors: str | Sequence[int] = "qr",
-    thin: int = 1,
-    store: str = "both",
-    inner_steps: int = 1,
-    restart: bool = False,
-    orbit: bool = True,
+    anchors: str | Sequence[int] = Settings.anchors,
+    thin: int = Settings.thin,
+    store: str = Settings.store,
+    inner_steps: int = GibbsOptions.inner_steps,
+    restart: bool = GibbsOptions.restart,
+    orbit: bool = GibbsOptions.orbit,
     options: Mapping[str, Any] | None = None,
     resume: bool = False,
     force: bool = False,
@@ -93,26 +85,26 @@ def fit(
     dim : int
         Length of a vector, K.
     method : str
-        The sampler.
+        The method, see `bayesvec.inference.methods`.
     chains, draws, warmup : int
-        Chains, stored draws of each, and sweeps of each before the first of them.
+        Number of chains, stored draws of each, and sweeps of each before the first of them.
     prior_precision : float or "learn"
         Precision (not standard deviation) of every coordinate under the spherical prior; or one for each
         side that is drawn with the vectors (method gibbs).
     identify : {"procrustes", "fixed", "none"}
-        Turn every draw to one reference; keep K context rows at their MAP; or store raw draws.
+        Align every draw to one reference; keep K context rows at their MAP; or store raw draws.
     seed : int
         Decides every random number.
     out : path, optional
         The run folder; without one it lives as long as this process.
     threads : int, optional
-        Threads in all; as many as there are processors if not given. The draws do not depend on it.
+        Total number of threads; by default one per processor. The draws do not depend on it.
     progress : bool
-        Show how far it is, on standard error.
+        Show progress on standard error.
     init : {"map", "random"}, path, or vectors
-        Begin near a short MAP; at random; or near word vectors from elsewhere: a file of word2vec or GloVe,
+        Start near a short MAP; at random; or near word vectors from elsewhere: a file of word2vec or GloVe,
         gensim's KeyedVectors, a run or a Posterior (see `bayesvec.vectors.read.read_vectors`), of length ``dim``.
-        Words without a vector there begin at random, contexts at their mode given the words. The axes of
+        Words without a vector there start at random, contexts at their mode given the words. The axes of
         the draws are not those of the vectors.
     prior : Prior, optional
         Another prior than the spherical one, such as ``bv.priors.dynamic(counts)``.
@@ -123,11 +115,11 @@ def fit(
     store : {"both", "rho", "summary"}
         Keep draws of both sides, of the words' only, or only mean and variance (always kept).
     inner_steps, restart, orbit
-        Options of the Gibbs sampler, see `bayesvec.inference.gibbs.sampler.Options`.
+        Options of the Gibbs sampler, see `bayesvec.inference.gibbs.Options`.
     options : Mapping, optional
-        Options of another method.
+        Other options of the method.
     resume : bool
-        Go on with the run in ``out`` if there is one; a larger ``draws`` extends it.
+        Resume the run in ``out`` if there is one; a larger ``draws`` extends it.
     force : bool
         Replace a run that is in ``out``.
 
@@ -156,37 +148,26 @@ def fit(
         orbit=orbit,
         options=options,
     )
-    _check_dim(settings, data)
-    if prior is not None:
-        data = with_rows(data, prior.added)
-        prior.rho.shift_rows(data.num_words, settings.dim)
-        prior.alpha.shift_rows(data.num_contexts, settings.dim)
-        for note in prior.notes if progress else ():
-            tell(note)
-    elif data.groups is not None and progress:
-        tell(
-            "the prior is spherical: it does not tie the slices of a word together; --prior grouped or dynamic does"
-        )
+    data = _with_prior_rows(data, prior, settings, progress=progress)
     check_memory(settings, data, threads=_num_threads(threads))
     start = read_start(init, data, settings.dim) if is_given(init) else None
     if start is not None:
         settings = replace(settings, init=start_name(start))
         if progress:
-            tell(said_of(start))
+            tell(coverage(start))
     path = folder.temporary_folder() if out is None else Path(out)
     if resume and folder.exists(path):
         return go_on(path, wanted=settings.as_dict(), counts=data, threads=threads, progress=progress)
+    chosen = find(method)
     with _clear_errors(path):
-        module = find_method(method)
-        scale_names = (prior or spherical(prior_precision)).scale_names
         run = folder.create(
             path,
             settings,
             data,
-            stats=(*module.Info._fields, *scale_names),
+            stats=(*chosen.info._fields, *(prior or spherical(prior_precision)).scale_names),
             prior=None if prior is None else to_arrays(prior),
             start=start,
-            most_draws=1 if kind_of(module) == POINT else None,
+            most_draws=1 if chosen.is_point else None,
             force=force,
         )
         try:
@@ -201,27 +182,23 @@ def fit(
 
 def make_settings(
     *,
-    method: str = "gibbs",
-    anchors: str | Sequence[int] = "qr",
+    method: str = Settings.method,
+    anchors: str | Sequence[int] = Settings.anchors,
     prior: Prior | None = None,
-    prior_precision: float | str = 1.0,
+    prior_precision: float | str = Settings.prior_precision,  # type: ignore[assignment]  # None is for other priors
     threads: int | None = None,
-    inner_steps: int = 1,
-    restart: bool = False,
-    orbit: bool = True,
     options: Mapping[str, Any] | None = None,
     **others: Any,
 ) -> Settings:
     """Return the settings that the arguments of `fit` make; raise an `OptionError` if one is wrong."""
     _num_threads(threads)
-    usual = {"inner_steps": 1, "restart": False, "orbit": True}
-    asked = {"inner_steps": inner_steps, "restart": restart, "orbit": orbit}
-    given = {name: value for name, value in asked.items() if value != usual[name]} | dict(options or {})
-    module = find_method(method)
-    _check_learning(method, module, prior, prior_precision)
-    if getattr(module, "POINT", False):  # an estimate, not a distribution: there is one draw to take
+    named = {name: others.pop(name) for name in GIBBS_OPTIONS if name in others}
+    asked = {name: value for name, value in named.items() if value != getattr(GibbsOptions, name)}
+    chosen = find(method)
+    _check_learning(chosen, prior, prior_precision)
+    if chosen.is_point:  # an estimate, not a distribution: there is one draw to take
         others |= {"chains": 1, "draws": 1, "warmup": 0, "thin": 1}
-    sweeping = not hasattr(module, "approximate")
+    sweeping = chosen.kind == SWEEPS
     dim, init = others.get("dim", Settings.dim), others.get("init", Settings.init)
     others["init"] = check_start(init, dim=dim, method=method, sweeping=sweeping)
     return Settings(
@@ -230,10 +207,15 @@ def make_settings(
         prior_precision=prior_precision if prior is None else None,
         prior=None if prior is None else prior_fingerprint(prior),
         prior_recipe={} if prior is None else dict(prior.recipe),
-        options=method_options(module, method, given),
+        options=chosen.make_options(asked | dict(options or {})),
         sweeping=sweeping,
         **others,
     )
+
+
+def prior_fingerprint(prior: Prior) -> str:
+    """Return a hash of a prior: equal for equal priors."""
+    return hashlib.sha256(b"".join(files.array_parts(to_arrays(prior)))).hexdigest()[:16]
 
 
 def go_on(
@@ -244,7 +226,7 @@ def go_on(
     threads: int | None = None,
     progress: bool = True,
 ) -> "Posterior":
-    """Go on with a run that was interrupted, or extend one that is finished; all it needs is in its folder.
+    """Resume a run that was interrupted, or extend one that is finished; all it needs is in its folder.
 
     Parameters
     ----------
@@ -255,25 +237,26 @@ def go_on(
     counts : PairCounts or path, optional
         Counts that must be the run's.
     threads : int, optional
-        Threads in all.
+        Total number of threads.
     progress : bool
-        Show how far it is.
+        Show progress.
     """
     expected = dict(wanted or {})
     with _clear_errors(Path(path)):
         run = folder.resume(Path(path))
         try:
+            settings = run.settings
             if "init" in expected:
-                expected["init"] = wanted_name(expected["init"], run.load_counts(), run.settings.dim)
-            module = find_method(run.settings.method)
-            run.check_settings(expected, method_options(module, run.settings.method, run.settings.options))
+                expected["init"] = wanted_name(expected["init"], run.load_counts(), settings.dim)
+            method = find(settings.method)
+            run.check_settings(expected, method.make_options(settings.options))
             if counts is not None:
                 run.check_counts(run.with_rows(_counts(counts)))
             draws = expected.get("draws", 0)
-            check_extendable(run.path, module, run.settings.method, run.settings.draws, draws)
+            check_extendable(run.path, method.kind, settings.draws, draws, started=run.begun)
             run.extend(draws)
             if run.elsewhere:
-                tell(f"{run.path} was begun on another processor ({run.elsewhere}): last digits may differ")
+                tell(f"{run.path} was started on another processor ({run.elsewhere}): last digits may differ")
             return _finish(run, run.load_counts(), threads=threads, progress=progress)
         finally:
             run.lock.close()
@@ -285,40 +268,49 @@ def _finish(run: Run, counts: PairCounts, *, threads: int | None, progress: bool
 
     total = _num_threads(threads)
     settings = run.settings
-    module = find_method(settings.method)
     chains = [ChainProgress(chain, settings) for chain in range(settings.chains)]
     began = time.perf_counter()
     try:
-        # More BLAS threads inside those over rows only get into each other's way, and change the last bits.
+        # BLAS threads inside those over rows only compete with them, and change the last bits
         with threadpool_limits(limits=1, user_api="blas"), announce_compiling(enabled=progress):
-            work = Work(run, counts, module, threads=total, show=progress)
-            with _stop_on_signal(work.stop), show(settings, chains, enabled=progress) as display:
-                _run_chains(work, chains, display.update, total)
+            method, prior = find(settings.method), run.load_prior()
+            driver = Driver(run, method, counts, prior, threads=total, show=progress, warn=tell)
+            for chain in chains:
+                chain.take_up(run.sweep(chain.chain), run.path)
+            with _stop_on_signal(driver.stop), show(settings, chains, enabled=progress) as display:
+                ended = _run_chains(driver, chains, display.update, total)
                 display.update(final=True)
+            if ended:
+                driver.finish()
     finally:
         add_seconds(run.path, time.perf_counter() - began)
-    if not all(chain.done for chain in chains):
+    if not ended:
         raise KeyboardInterrupt
     return open_posterior(run.path)
 
 
-def _run_chains(work: Work, chains: list[ChainProgress], update: Callable[[], None], total: int) -> None:
-    """Share the threads out between the chains; more chains than threads wait for their turn."""
-    shares = iter(_shares(sum(not work.ended(progress.chain) for progress in chains), total))
+def _run_chains(driver: Driver, chains: list[ChainProgress], update: Callable[[], None], total: int) -> bool:
+    """Share the threads between the chains, of which some may have to wait; return whether all have ended."""
+    shares = iter(_shares(sum(not driver.ended(progress.chain) for progress in chains), total))
     with ThreadPoolExecutor(min(len(chains), total), thread_name_prefix="chain") as pool:
-        futures: list[Future[None]] = [
-            pool.submit(work.run_chain, progress, 1 if work.ended(progress.chain) else next(shares))
+        futures: list[Future[bool]] = [
+            pool.submit(
+                driver.run_chain,
+                progress.chain,
+                1 if driver.ended(progress.chain) else next(shares),
+                progress,
+            )
             for progress in chains
         ]
         try:
             while wait(futures, timeout=0.2).not_done:
                 update()
                 if any(future.done() and future.exception() for future in futures):
-                    work.stop.set()  # what the other chains have is committed before the error is told
+                    driver.stop.set()  # the other chains commit what they have before the error is raised
         finally:
-            work.stop.set()
-    for future in futures:
-        future.result()
+            driver.stop.set()
+    ended = [future.result() for future in futures]
+    return all(ended)
 
 
 def _shares(chains: int, total: int) -> list[int]:
@@ -337,26 +329,17 @@ def _num_threads(threads: int | None) -> int:
     return threads or default_threads()
 
 
-def _check_learning(
-    method: str, module: ModuleType, prior: Prior | None, prior_precision: float | str
-) -> None:
+def _check_learning(method: Method, prior: Prior | None, prior_precision: float | str) -> None:
     """Raise if a precision is to be learned by a method that does not do that."""
     if prior is not None and not isinstance(prior, Prior):
         raise OptionError(
             f"prior is {prior!r}; it must be a Prior, such as bayesvec.priors.grouped(counts) makes"
         )
     learns = prior_precision == "learn" if prior is None else bool(prior.scale_names)
-    if learns and not getattr(module, "LEARNS", False):
+    if learns and not method.learns:
         raise OptionError(
-            f"method {method} does not learn the precision of the prior; give a number, or take method gibbs"
+            f"method {method.name} does not learn the precision of the prior; give a number, or use method gibbs"
         )
-
-
-def find_method(method: str) -> ModuleType:
-    """Return the module of a method by its name."""
-    if method not in METHODS:
-        raise OptionError(f"method is {method!r}; it must be one of {', '.join(METHODS)}")
-    return import_module(METHODS[method])
 
 
 def _counts(counts: PairCounts | str | os.PathLike[str]) -> PairCounts:
@@ -367,12 +350,27 @@ def _counts(counts: PairCounts | str | os.PathLike[str]) -> PairCounts:
     return open_counts(counts)
 
 
-def _check_dim(settings: Settings, counts: PairCounts) -> None:
+def _with_prior_rows(
+    counts: PairCounts, prior: Prior | None, settings: Settings, *, progress: bool
+) -> PairCounts:
+    """Return the counts with the rows that the prior adds, after checking that the model fits them."""
     if settings.identify == "fixed" and settings.dim > counts.num_contexts:
         raise OptionError(
             f"dim is {settings.dim} but there are {counts.num_contexts} contexts; identify='fixed' needs "
-            f"dim <= {counts.num_contexts}: take a smaller dim or identify='procrustes'"
+            f"dim <= {counts.num_contexts}: use a smaller dim or identify='procrustes'"
         )
+    if prior is None:
+        if counts.groups is not None and progress:
+            tell(
+                "the prior is spherical: it does not couple the slices of a word; --prior grouped or dynamic does"
+            )
+        return counts
+    counts = with_rows(counts, prior.added)
+    prior.rho.shift_rows(counts.num_words, settings.dim)
+    prior.alpha.shift_rows(counts.num_contexts, settings.dim)
+    for note in prior.notes if progress else ():
+        tell(note)
+    return counts
 
 
 @contextmanager
@@ -397,18 +395,20 @@ def _stop_on_signal(stop: threading.Event) -> Iterator[None]:
 
 @contextmanager
 def _clear_errors(path: Path) -> Iterator[None]:
-    """Say what to do after a full disk, Ctrl-C and the like."""
+    """Say how to resume after a full disk, Ctrl-C and the like."""
     try:
         yield
     except KeyboardInterrupt as stopped:
-        message = f"stopped; all committed draws are safe. Go on with: {folder.command(path)}"
-        raise Interrupted(message if folder.exists(path) else "stopped before the run was begun") from stopped
+        message = f"stopped; all committed draws are safe. Resume with: {folder.command(path)}"
+        raise Interrupted(
+            message if folder.exists(path) else "stopped before the run was started"
+        ) from stopped
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         problem = f"{'the disk is full' if full else 'reading or writing failed'} ({error.strerror or error})"
         if not folder.exists(path):
-            message = f"{problem}: the run {path} could not be begun; choose another place"
+            message = f"{problem}: the run {path} could not be started; choose another place"
         else:
-            remedy = f"{'make room' if full else 'mend it'} and go on with: {folder.command(path)}"
+            remedy = f"{'make room' if full else 'fix it'} and resume with: {folder.command(path)}"
             message = f"{problem} at {path}; all committed draws are safe; {remedy}"
         raise RunError(message, path=str(path)) from error

@@ -14,6 +14,7 @@ from bayesvec import fitting as run
 from bayesvec._atomic import read_arrays
 from bayesvec._machine import processor
 from bayesvec.chains import driver as chain_module
+from bayesvec.chains.display import ChainProgress
 from bayesvec.errors import OptionError, RunError
 from bayesvec.kernels import rng
 from bayesvec.priors import Prior, RowPrior
@@ -112,7 +113,7 @@ def test_reference_is_of_late_warmup_of_chain_0_and_shared(tmp_path):
 def test_ctrl_c_commits_and_says_how_to_go_on(tmp_path, monkeypatch):
     monkeypatch.setattr(chain_module, "COMMIT_SECONDS", 1000.0)  # nothing but the end commits
     fake_fit(tmp_path / "whole", draws=60)
-    at = chain_module.ChainProgress.at
+    at = ChainProgress.at
 
     def press(self, sweep, log_posterior):
         at(self, sweep, log_posterior)
@@ -121,10 +122,10 @@ def test_ctrl_c_commits_and_says_how_to_go_on(tmp_path, monkeypatch):
 
     settings = {"draws": 60, "options": {"delay": 0.01}}
     handler = signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr(chain_module.ChainProgress, "at", press)
+    monkeypatch.setattr(ChainProgress, "at", press)
     with pytest.raises(run.Interrupted, match=r"fit --resume --out .*/run"):
         fake_fit(tmp_path / "run", **settings)
-    monkeypatch.setattr(chain_module.ChainProgress, "at", at)
+    monkeypatch.setattr(ChainProgress, "at", at)
     assert signal.getsignal(signal.SIGINT) is handler
     assert 30 <= read_mark(tmp_path / "run", 0).draws < 60
     with pytest.raises(RunError, match=r"unfinished run \(\d+ of 60 draws\); resume it with --resume"):
@@ -140,7 +141,7 @@ def test_going_on_from_any_sweep(tmp_path, monkeypatch, identify, thin):
     settings = {"draws": 10, "warmup": 9, "identify": identify, "thin": thin}
     fake_fit(tmp_path / "whole", **settings)
     sweeps = iter(range(10**6))
-    at = chain_module.ChainProgress.at
+    at = ChainProgress.at
 
     def stop_often(self, sweep, log_posterior):
         at(self, sweep, log_posterior)
@@ -148,7 +149,7 @@ def test_going_on_from_any_sweep(tmp_path, monkeypatch, identify, thin):
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(0.02)
 
-    monkeypatch.setattr(chain_module.ChainProgress, "at", stop_often)
+    monkeypatch.setattr(ChainProgress, "at", stop_often)
     for _ in range(1000):
         try:
             fake_fit(tmp_path / "run", **settings, resume=True)
@@ -360,7 +361,7 @@ def test_another_prior_is_kept(tmp_path):
     with pytest.raises(RunError, match=r"prior is .* there and .* here"):
         fake_fit(tmp_path / "run", prior=other, draws=9, resume=True)
     held = folder.resume(tmp_path / "run")
-    kept = chain_module.load_prior(held)
+    kept = held.load_prior()
     held.lock.close()
     np.testing.assert_array_equal(kept.rho.precision, prior.rho.precision)
     np.testing.assert_array_equal(kept.alpha.mean, prior.alpha.mean)
@@ -415,17 +416,15 @@ def test_chains_that_have_ended_need_no_threads(tmp_path, monkeypatch):
     files.write_json(folder_there / "chain-1.json", {**mark, "sweep": 12, "draws": 2})
     given = {}
     monkeypatch.setattr(
-        chain_module.Work,
+        chain_module.Driver,
         "run_chain",
-        lambda self, progress, threads: (
-            given.update({progress.chain: threads}) or setattr(progress, "done", 1)
-        ),
+        lambda self, chain, threads, progress: given.update({chain: threads}) or True,
     )
     run.go_on(tmp_path / "run", threads=4, progress=False)
     assert given == {0: 1, 1: 4}
 
 
-def test_another_processor_is_told(tmp_path, capsys):
+def test_another_processor_is_reported(tmp_path, capsys):
     fake_fit(tmp_path / "run", draws=5)
     manifest = files.read_json(tmp_path / "run" / "manifest.json")
     assert manifest["processor"] == processor()
@@ -434,7 +433,7 @@ def test_another_processor_is_told(tmp_path, capsys):
     files.write_json(tmp_path / "run" / "manifest.json", {**manifest, "processor": "Abacus 3"})
     run.go_on(tmp_path / "run", progress=False)
     told = capsys.readouterr().err
-    assert told.endswith("run was begun on another processor (Abacus 3): last digits may differ\n")
+    assert told.endswith("run was started on another processor (Abacus 3): last digits may differ\n")
     assert told.count("\n") == 1
 
 
@@ -478,7 +477,10 @@ def test_without_a_folder(tmp_path):
         ({"init": "zero"}, "init is 'zero'"),
         ({"store": "none"}, "store is 'none'"),
         ({"anchors": "middle"}, "anchors is 'middle'"),
-        ({"method": "magic"}, "method is 'magic'; it must be one of gibbs"),
+        (
+            {"method": "magic"},
+            "method is 'magic'; it must be one of gibbs, nuts, blockvi, laplace, mfvi, map",
+        ),
         ({"seed": -1}, "seed is -1"),
         ({"seed": 2**64}, r"seed is \d+; it must be from 0 to"),
         ({"threads": 0}, "threads is 0; it must be 1 or more"),
@@ -505,9 +507,9 @@ def test_commits_as_it_goes(tmp_path, monkeypatch):
     monkeypatch.setattr(chain_module, "COMMIT_SECONDS", 0.0)
     monkeypatch.setattr(chain_module, "COMMIT_SHARE", 0.0)
     seen = []
-    commit = chain_module.ChainRecorder.commit
+    commit = recorder.ChainRecorder.commit
     monkeypatch.setattr(
-        chain_module.ChainRecorder,
+        recorder.ChainRecorder,
         "commit",
         lambda self, sweep, state: seen.append((self.chain, sweep)) or commit(self, sweep, state),
     )

@@ -1,26 +1,17 @@
-"""Vectors from elsewhere as the start of a fit."""
+"""Where chains start, and runs of the Gibbs sampler from there."""
 
 import os
-import sys
 
 import numpy as np
 import pytest
 
-import bayesvec as bv
-from bayesvec import cli
 from bayesvec import fitting as run
 from bayesvec._atomic import read_arrays
-from bayesvec.chains.start import contexts_given, read_start, said_of
-from bayesvec.errors import InputError, OptionError, RunError
-from bayesvec.model.density import Model
-from bayesvec.priors import spherical
+from bayesvec.chains import start as start_module
+from bayesvec.chains.start import JITTER, jittered
+from bayesvec.errors import OptionError
 from bayesvec.storage.reader import open_draws
-from bayesvec.vectors.read import Vectors
 from run_tools import draw_bytes, small_counts
-
-GIVEN = Vectors(
-    tuple(f"w{i}" for i in range(2, 12)), np.random.default_rng(0).normal(size=(10, 2)).astype(np.float32) * 3
-)
 
 
 @pytest.fixture(autouse=True)
@@ -28,157 +19,85 @@ def _quick_disk(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # slow, and tested elsewhere
 
 
-def gibbs(out, init=GIVEN, counts=None, **settings):
-    given = {"draws": 12, "warmup": 6, "progress": False, "prior_precision": 0.5, "init": init, **settings}
+def gibbs(out, counts=None, **settings):
+    given = {"draws": 12, "warmup": 6, "progress": False, "prior_precision": 0.5, **settings}
     return run.fit(counts or small_counts(), 2, out=out, **given)
 
 
-def write_text(path, vectors=GIVEN):
-    lines = [f"{word} {x:.9g} {y:.9g}\n" for word, (x, y) in zip(vectors.words, vectors.values, strict=True)]
-    path.write_text("".join(lines))
-    return path
+def test_starts_scatter_around_the_map():
+    generator = np.random.default_rng(0)
+    start = {"rho": generator.standard_normal((400, 5)), "alpha": 3.0 * generator.standard_normal((300, 5))}
+    first, second = (jittered(start, 1, chain) for chain in range(2))
+    for side, size in (("rho", 1.0), ("alpha", 3.0)):
+        noise = [each[side] - start[side] for each in (first, second)]
+        for each in noise:
+            count = each.size
+            assert abs(each.std() / (JITTER * size) - 1.0) < 4.0 / np.sqrt(2 * count) + 4.0 / np.sqrt(count)
+        assert abs(np.corrcoef(noise[0].ravel(), noise[1].ravel())[0, 1]) < 4.0 / np.sqrt(noise[0].size)
+    np.testing.assert_array_equal(jittered(start, 1, 0)["rho"], first["rho"])
 
 
-def test_words_begin_where_they_are_told(tmp_path):
+def test_starts_at_the_map_of_the_model(tmp_path):
+    from bayesvec.model.map import find_map
+    from bayesvec.priors import spherical
+
     gibbs(tmp_path / "run")
     begin = read_arrays(tmp_path / "run" / "state" / "begin.arrays")
-    np.testing.assert_array_equal(begin["rho"][2:], GIVEN.values)
-    size = np.sqrt(np.mean(GIVEN.values**2))
-    assert 0.1 * size < np.abs(begin["rho"][:2]).max() < 4 * size  # w0 and w1 at random
-    gibbs(tmp_path / "other", seed=2)
-    other = read_arrays(tmp_path / "other" / "state" / "begin.arrays")
-    np.testing.assert_array_equal(other["rho"][2:], GIVEN.values)
-    assert not np.any(other["rho"][:2] == begin["rho"][:2])
+    found = find_map(small_counts(), spherical(0.5), 2, seed=1, max_iterations=100)
+    np.testing.assert_allclose(begin["rho"], found.rho, atol=1e-10)
 
 
-def test_contexts_begin_at_their_mode():
-    counts = small_counts()
-    model = Model(counts, spherical(0.5))
-    rho = np.random.default_rng(1).normal(size=(12, 2)) * 2
-    alpha = contexts_given(model, rho)
-    at_zero = np.abs(model.gradient(rho, np.zeros_like(alpha)).alpha).max()
-    assert np.abs(model.gradient(rho, alpha).alpha).max() < 1e-4 * at_zero
+def test_zero_map_starts_at_random(tmp_path):
+    gibbs(tmp_path / "run", prior_precision=1e4)
+    assert read_arrays(tmp_path / "run" / "state" / "begin.arrays") == {}
+    assert open_draws(tmp_path / "run").finished
 
 
-def test_the_start_is_not_lost_in_the_first_sweep(tmp_path):
-    """The words are redrawn first; only contexts that fit the words keep them where they began."""
-    counts, truth = bv.simulate(vocab=30, dim=2, pairs=40_000, seed=3)
-    vectors = Vectors(counts.words, truth.rho.astype(np.float32))
-    settings = {"counts": counts, "identify": "none", "orbit": False, "warmup": 0, "draws": 1, "chains": 2}
-
-    def likeness(init):
-        rho = gibbs(None, init, **settings).rho[:, 0]  # (chain, word, K)
-        return [np.sum(x * truth.rho) / np.linalg.norm(x) / np.linalg.norm(truth.rho) for x in rho]
-
-    assert min(likeness(vectors)) > 0.8
-    assert max(likeness("random")) < 0.6
+def test_zero_map_has_no_anchors(tmp_path):
+    with pytest.raises(OptionError, match="use identify='procrustes'"):
+        gibbs(tmp_path / "run", prior_precision=1e4, identify="fixed")
+    assert not list(tmp_path.iterdir())  # the name is free for another try
 
 
-@pytest.mark.parametrize("settings", [{}, {"identify": "fixed"}, {"identify": "none"}])
-def test_goes_on_without_the_vectors(tmp_path, settings):
-    path = write_text(tmp_path / "v.txt")
-    gibbs(tmp_path / "whole", path, threads=2, **settings)
-    gibbs(tmp_path / "run", path, draws=5, threads=1, **settings)
-    path.unlink()
+@pytest.mark.parametrize("settings", [{}, {"identify": "fixed"}, {"identify": "none", "init": "random"}])
+def test_same_draws_on_any_number_of_threads(tmp_path, settings):
+    gibbs(tmp_path / "one", threads=1, **settings)
+    for threads in (2, 5):
+        gibbs(tmp_path / f"{threads}", threads=threads, **settings)
+        assert draw_bytes(tmp_path / "one") == draw_bytes(tmp_path / f"{threads}")
+
+
+@pytest.mark.parametrize("settings", [{}, {"identify": "fixed", "anchors": "last"}])
+def test_extended_is_the_longer_run(tmp_path, settings):
+    gibbs(tmp_path / "run", draws=5, **settings)
     run.go_on(tmp_path / "run", wanted={"draws": 12}, progress=False)
+    gibbs(tmp_path / "long", **settings)
     for name in ("rho", "alpha"):
-        np.testing.assert_array_equal(*(open_draws(tmp_path / each).read(name) for each in ("run", "whole")))
+        short, long = (open_draws(tmp_path / path).read(name) for path in ("run", "long"))
+        np.testing.assert_array_equal(short, long)
 
 
-def test_anchors_stay_where_they_are(tmp_path):
+@pytest.mark.parametrize(("iterations", "converged"), [(5000, True), (2, False)])
+def test_anchors_away_from_the_map_are_reported(tmp_path, monkeypatch, capsys, iterations, converged):
+    monkeypatch.setattr(start_module, "ANCHOR_ITERATIONS", iterations)
     gibbs(tmp_path / "run", identify="fixed")
-    gibbs(tmp_path / "plain", "map", identify="fixed")
-    begins = [read_arrays(tmp_path / each / "state" / "begin.arrays") for each in ("run", "plain")]
-    for name in ("anchor_rows", "anchor_values"):
-        np.testing.assert_array_equal(*(begin[name] for begin in begins))
-    alpha = open_draws(tmp_path / "run").read("alpha", rows=begins[0]["anchor_rows"])
-    np.testing.assert_array_equal(alpha[0, 0], begins[0]["anchor_values"].astype(np.float32))
-    # the same words, turned
-    gram = GIVEN.values @ GIVEN.values.T
-    np.testing.assert_allclose(begins[0]["rho"][2:] @ begins[0]["rho"][2:].T, gram, rtol=1e-4, atol=1e-4)
+    kept = read_arrays(tmp_path / "run" / "state" / "begin.arrays")
+    assert bool(kept["map_converged"]) is converged
+    assert (kept["map_scaled_gradient"] <= 1e-4) == converged
+    for told in (
+        capsys.readouterr().err,
+        run.go_on(tmp_path / "run", progress=False) and capsys.readouterr().err,
+    ):
+        assert told.count("\n") == (not converged)
+        assert converged or "anchors are fixed at has not converged (its scaled gradient is" in told
 
 
-def test_the_same_start_by_another_way(tmp_path):
-    """A file, its gensim object and its run settings name one start; the run tells another one apart."""
-    gibbs(tmp_path / "run", write_text(tmp_path / "v.txt"))
-    before = draw_bytes(tmp_path / "run")
-    assert open_draws(tmp_path / "run").manifest["settings"]["init"].startswith("vectors ")
-    gibbs(tmp_path / "run", GIVEN, resume=True)
-    run.go_on(tmp_path / "run", wanted={"init": str(tmp_path / "v.txt")}, progress=False)
-    assert draw_bytes(tmp_path / "run") == before
-    other = Vectors(GIVEN.words, GIVEN.values + 1)
-    for init in (other, "map"):
-        with pytest.raises(RunError, match="started with other settings: init is vectors "):
-            gibbs(tmp_path / "run", init, resume=True)
-
-
-def test_a_run_as_the_start_of_another(tmp_path):
-    first = gibbs(tmp_path / "first", "map")
-    for name, init in (("path", tmp_path / "first"), ("posterior", first)):
-        gibbs(tmp_path / name, init)
-        begin = read_arrays(tmp_path / name / "state" / "begin.arrays")
-        np.testing.assert_allclose(begin["rho"], first.mean_vectors()[0], rtol=1e-6)
-
-
-def test_rows_of_groups_begin_at_their_word():
-    counts = bv.from_pairs(
-        [0, 1, 2, 3],
-        [0, 1, 0, 1],
-        n_pos=[1, 1, 1, 1],
-        n_neg=[1, 1, 1, 1],
-        words=["tax@D", "tax@R", "law@D", "me@you@R"],
-        contexts=["a", "b"],
-        groups=["D", "R", "D", "R"],
+def test_anchors_stay(tmp_path):
+    there = gibbs(tmp_path / "run", identify="fixed", anchors="last").draws
+    begin = read_arrays(tmp_path / "run" / "state" / "begin.arrays")
+    np.testing.assert_array_equal(begin["anchor_rows"], [7, 8])
+    alpha = there.read("alpha")
+    np.testing.assert_array_equal(
+        alpha[:, :, 7:], np.broadcast_to(begin["anchor_values"].astype("f4"), (2, 12, 2, 2))
     )
-    vectors = Vectors(("tax", "tax@R", "me@you"), np.arange(6.0).reshape(3, 2))
-    start = read_start(vectors, counts, 2)
-    np.testing.assert_array_equal(start["rho"], [[0, 1], [2, 3], [np.nan, np.nan], [4, 5]])
-    assert said_of(start) == "3 of 4 words begin at the vectors given, 1 at random"
-
-
-def test_what_cannot_be_a_start(tmp_path):
-    bad = {
-        "mapp": (OptionError, "init is 'mapp'; it must be map, random or vectors, and no file has that name"),
-        Vectors(("w1",), np.ones((1, 3))): (OptionError, "has vectors of 3 numbers, and dim is 2"),
-        Vectors(("x",), np.ones((1, 2))): (InputError, "has none of the 12 words"),
-        Vectors(("w1",), np.zeros((1, 2))): (OptionError, "are zero, which is no place to begin at"),
-        7: (OptionError, "vectors are int; give a file"),
-    }
-    for init, (kind, message) in bad.items():
-        with pytest.raises(kind, match=message):
-            gibbs(tmp_path / "run", init)
-    with pytest.raises(OptionError, match="method map does not begin at vectors"):
-        gibbs(tmp_path / "run", method="map")
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bayesvec", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return ended.value.code or 0, *capsys.readouterr()
-
-    return call
-
-
-def test_command(tmp_path, monkeypatch, command):
-    monkeypatch.chdir(tmp_path)
-    small_counts().save("counts")
-    write_text(tmp_path / "v.txt")
-    fit = ("fit", "--counts", "counts", "--dim", 2, "--draws", 8, "--warmup", 4, "--out", "run")
-    status, _, err = command(*fit, "--init", "v.txt")
-    assert status == 0
-    assert "10 of 12 words begin at the vectors given, 2 at random" in err
-    before = draw_bytes(tmp_path / "run")
-    assert command("fit", "--resume", "--out", "run", "--init", "v.txt", "--quiet")[0] == 0
-    assert draw_bytes(tmp_path / "run") == before
-    (tmp_path / "bad.txt").write_text("w1 1 2 3\n")
-    names = sorted(path.name for path in tmp_path.iterdir())
-    for init, message in (("bad.txt", "dim is 2; fit with dim 3"), ("none.txt", "no file has that name")):
-        status, out, err = command(*fit[:-1], "other", "--init", init)
-        assert (status, out) == (2, "")
-        assert message in err
-        assert err.count("\n") == 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    assert np.all(alpha[:, :, :7].std((0, 1)) > 0.0)

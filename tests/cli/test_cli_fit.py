@@ -13,7 +13,7 @@ import pytest
 import bayesvec as bv
 from bayesvec import datasets
 from bayesvec import fitting as run
-from bayesvec.chains import driver as chain
+from bayesvec.chains.display import ChainProgress
 from bayesvec.cli import main
 from bayesvec.storage.reader import open_draws
 from bayesvec.storage.settings import Settings
@@ -272,7 +272,7 @@ def test_no_data_or_too_much(counts, command):
 
 def test_unfinished_run(counts, command, monkeypatch):
     """An unfinished folder is refused without --resume, other settings and other counts are refused with it."""
-    monkeypatch.setattr(chain.ChainProgress, "at", lambda self, sweep, value: 1 / (sweep < 6))
+    monkeypatch.setattr(ChainProgress, "at", lambda self, sweep, value: 1 / (sweep < 6))
     with pytest.raises(ZeroDivisionError):
         command("fit", "--counts", counts, *SMALL, "--out", "run", "--quiet")
     monkeypatch.undo()
@@ -306,7 +306,7 @@ def test_unfinished_run(counts, command, monkeypatch):
 
 
 def test_interrupted_is_130(counts, command, monkeypatch):
-    monkeypatch.setattr(chain.ChainProgress, "at", lambda self, sweep, value: os.kill(os.getpid(), 2))
+    monkeypatch.setattr(ChainProgress, "at", lambda self, sweep, value: os.kill(os.getpid(), 2))
     status, out, err = command("fit", "--counts", counts, *SMALL, "--draws", 200, "--out", "a run", "--quiet")
     assert status == 130
     assert out == ""

@@ -19,6 +19,7 @@ from bayesvec.diagnostics.sbc import (
     sbc_ranks,
 )
 from bayesvec.errors import OptionError
+from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.priors import spherical
 from evidence import agrees
@@ -30,11 +31,11 @@ def gibbs_method(precision, *, warmup=60, draws=31, thin=12):
     """Draws of the Gibbs sampler under a prior of its own precision."""
 
     def draw(counts, seed):
-        problem = gibbs.prepare(counts, spherical(precision), 2)
-        state = gibbs.start(problem, seed=seed, chain=0)
+        problem = gibbs.prepare(Problem(counts, spherical(precision), 2))
+        state = problem.init(seed=seed, chain=0)
         kept = []
         for number in range(1, warmup + draws * thin + 1):
-            state, _ = gibbs.sweep(problem, state, seed=seed, chain=0, number=number, threads=Threads(1))
+            state, _ = problem.step(state, seed=seed, chain=0, number=number, threads=Threads(1))
             if number > warmup and (number - warmup) % thin == 0:
                 kept.append(state)
         return np.array([s.rho for s in kept]), np.array([s.alpha for s in kept])

@@ -14,16 +14,18 @@ from scipy import stats
 pytest.importorskip("nutpie", reason="nutpie is not installed (the extra 'nuts')", exc_type=ImportError)
 
 from bayesvec._parallel import Threads, default_threads
-from bayesvec.chains.begin import jittered
+from bayesvec.chains.start import jittered
 from bayesvec.diagnostics.sbc import choose_functionals, judge, sbc_ranks
 from bayesvec.estimates.convergence import mcse, rhat
+from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import sampler as gibbs
-from bayesvec.inference.nuts import sampler as nuts
+from bayesvec.inference.nuts.sampler import Nuts
 from bayesvec.model.identification import choose_anchors
 from bayesvec.model.map import find_map
 from bayesvec.priors import spherical
 from bayesvec.simulation.pairs import simulate
 from evidence import ERROR_RATE
+from run_tools import run_sampler
 
 
 class Setting(NamedTuple):
@@ -60,14 +62,14 @@ def by_gibbs(setting, world, *, factor=1.0, chains=4):
     counts, mode, anchors = world
     warmup, draws = setting.gibbs
     prior = spherical(factor * setting.dim)
-    problem = gibbs.prepare(counts, prior, setting.dim, anchors=anchors)
+    problem = gibbs.prepare(Problem(counts, prior, setting.dim, anchors=anchors))
     begin = {"rho": mode.rho, "alpha": mode.alpha}
 
     def run(chain):
-        state = gibbs.start(problem, seed=3, chain=chain, **jittered(begin, 3, chain))
+        state = problem.init(seed=3, chain=chain, **jittered(begin, 3, chain))
         kept = []
         for number in range(1, warmup + draws + 1):
-            state, _ = gibbs.sweep(problem, state, seed=3, chain=chain, number=number, threads=Threads(1))
+            state, _ = problem.step(state, seed=3, chain=chain, number=number, threads=Threads(1))
             if number > warmup:
                 kept.append(state)
         return measures(setting, np.array([s.rho for s in kept]), np.array([s.alpha for s in kept]))
@@ -79,18 +81,10 @@ def by_gibbs(setting, world, *, factor=1.0, chains=4):
 def by_nuts(setting, world, *, chains=4):
     counts, _, anchors = world
     warmup, draws = setting.nuts
-    kept = nuts.approximate(
-        counts,
-        spherical(float(setting.dim)),
-        setting.dim,
-        anchors=anchors,
-        seed=4,
-        chains=chains,
-        draws=draws,
-        warmup=warmup,
-        threads=default_threads(),
-    )
-    assert nuts.summary(kept)["divergences"] == 0
+    prior = spherical(float(setting.dim))
+    sampler = Nuts(Problem(counts, prior, setting.dim, anchors=anchors, warmup=warmup, draws=draws))
+    kept, last = run_sampler(sampler, chains=chains, draws=draws, seed=4, threads=default_threads())
+    assert sampler.summary(last)["divergences"] == 0
     return np.array([measures(setting, kept["rho"][c], kept["alpha"][c]) for c in range(chains)])
 
 
@@ -139,11 +133,11 @@ RANKED = 63  # draws in each world, thinned until they are about independent
 
 def gibbs_draws(factor=1.0, warmup=200, thin=8):
     def draw(counts, seed):
-        problem = gibbs.prepare(counts, spherical(2.0 * factor), 3)
-        state = gibbs.start(problem, seed=seed, chain=0)
+        problem = gibbs.prepare(Problem(counts, spherical(2.0 * factor), 3))
+        state = problem.init(seed=seed, chain=0)
         kept = []
         for number in range(1, warmup + RANKED * thin + 1):
-            state, _ = gibbs.sweep(problem, state, seed=seed, chain=0, number=number, threads=Threads(1))
+            state, _ = problem.step(state, seed=seed, chain=0, number=number, threads=Threads(1))
             if number > warmup and (number - warmup) % thin == 0:
                 kept.append(state)
         return np.array([s.rho for s in kept]), np.array([s.alpha for s in kept])
@@ -153,9 +147,9 @@ def gibbs_draws(factor=1.0, warmup=200, thin=8):
 
 def nuts_draws(warmup=200, thin=4):
     def draw(counts, seed):
-        kept = nuts.approximate(
-            counts, spherical(2.0), 3, seed=seed, chains=1, draws=RANKED * thin, warmup=warmup, threads=1
-        )
+        draws = RANKED * thin
+        sampler = Nuts(Problem(counts, spherical(2.0), 3, warmup=warmup, draws=draws))
+        kept, _ = run_sampler(sampler, chains=1, draws=draws, seed=seed)
         return kept["rho"][0, ::thin], kept["alpha"][0, ::thin]
 
     return draw

@@ -1,7 +1,7 @@
 """A K x K Gaussian per row: against a plain twin, at the bound's stationary point, below the evidence."""
 
 import math
-from dataclasses import replace
+from copy import copy
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from bayesvec.counts.pairs import from_pairs
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.inference.blockvi import method as blockvi
 from bayesvec.inference.blockvi.ascent import BlockAscent, best_change
+from bayesvec.inference.contract import Problem
 from bayesvec.inference.variational import is_free
 from bayesvec.kernels.variational import expected_omega
 from bayesvec.model.density import Model
@@ -280,21 +281,22 @@ def log_evidence(n_pos, n_neg, precision):
 
 def test_the_bound_is_below_the_evidence():
     counts = from_pairs([0], [0], n_pos=[2], n_neg=[3], words=["w"], contexts=["c"])
-    found = blockvi.approximate(counts, spherical(1.0), 1)
+    found = blockvi.BlockVI.fit(Problem(counts, spherical(1.0), 1))
     evidence = log_evidence(2, 3, 1.0)
-    assert evidence - 0.5 < blockvi.summary(found)["elbo"] < evidence
+    assert evidence - 0.5 < blockvi.BlockVI.summary(found)["elbo"] < evidence
 
 
 def test_draws_have_the_means_and_covariances():
     counts = some_counts()
-    found = blockvi.approximate(counts, spherical(0.7), 3, seed=2)
-    problem = blockvi.prepare(counts, spherical(0.7), 3, approximation=found)
-    transposed = replace(problem, root=problem.root[:, [5, 4, 2, 3, 1, 0]])  # an order of other entries
+    found = blockvi.BlockVI.fit(Problem(counts, spherical(0.7), 3), seed=2)
+    problem = blockvi.BlockVI(Problem(counts, spherical(0.7), 3), found)
+    transposed = copy(problem)
+    transposed.root = problem.root[:, [5, 4, 2, 3, 1, 0]]  # an order of other entries
     for planted, chosen in ((False, problem), (True, transposed)):
-        state = blockvi.start(chosen, seed=4, chain=1)
+        state = chosen.centre(seed=4, chain=1)
         draws = np.empty((4_000, 7, 3))
         for number in range(len(draws)):
-            state, _ = blockvi.sweep(chosen, state, seed=4, chain=1, number=number + 1, threads=ONE)
+            state, _ = chosen.draw(seed=4, chain=1, number=number + 1, threads=ONE)
             draws[number] = np.concatenate(state)
         covariance = covariances_of(found["root"].astype(float), 3)
         right = []
@@ -304,19 +306,18 @@ def test_draws_have_the_means_and_covariances():
             right.append(agrees(moments(draws[:, row]), expected))
         assert not all(right) if planted else all(right)
     model = Model(counts, spherical(0.7))
-    expected = model.log_posterior(*blockvi.sweep(problem, state, seed=4, chain=1, number=9, threads=ONE)[0])
-    assert blockvi.sweep(problem, state, seed=4, chain=1, number=9, threads=ONE)[1].log_posterior == expected
+    expected = model.log_posterior(*problem.draw(seed=4, chain=1, number=9, threads=ONE)[0])
+    assert problem.draw(seed=4, chain=1, number=9, threads=ONE)[1].log_posterior == expected
 
 
 def test_threads_and_seeds():
     counts, _ = simulate(vocab=40, dim=9, pairs=5_000, seed=1)
     prior = spherical(2.0)
-    first, second = (blockvi.approximate(counts, prior, 9, seed=5, threads=n) for n in (1, 2))
+    first, second = (blockvi.BlockVI.fit(Problem(counts, prior, 9), seed=5, threads=n) for n in (1, 2))
     assert first.keys() == second.keys()
     for name in first:
         np.testing.assert_array_equal(first[name], second[name])
-    problem = blockvi.prepare(counts, prior, 9, approximation=first)
-    state = blockvi.start(problem, seed=5, chain=0)
+    problem = blockvi.BlockVI(Problem(counts, prior, 9), first)
     draws = {}
     with Threads(2) as two:
         for name, threads, chain, number in (
@@ -325,7 +326,7 @@ def test_threads_and_seeds():
             ("chain", ONE, 1, 1),
             ("number", ONE, 0, 2),
         ):
-            draws[name] = blockvi.sweep(problem, state, seed=5, chain=chain, number=number, threads=threads)
+            draws[name] = problem.draw(seed=5, chain=chain, number=number, threads=threads)
     np.testing.assert_array_equal(draws["here"][0].rho, draws["shared"][0].rho)
     np.testing.assert_array_equal(draws["here"][0].alpha, draws["shared"][0].alpha)
     assert draws["here"][1] == draws["shared"][1]
@@ -336,11 +337,10 @@ def test_threads_and_seeds():
 def test_anchors_stay():
     counts, truth = simulate(vocab=12, dim=2, pairs=5_000, seed=1)
     anchors = Anchors(np.array([3, 7]), truth.alpha[[3, 7]])
-    found = blockvi.approximate(counts, spherical(2.0), 2, anchors=anchors)
-    problem = blockvi.prepare(counts, spherical(2.0), 2, anchors=anchors, approximation=found)
-    state = blockvi.start(problem, seed=1, chain=0)
-    one, _ = blockvi.sweep(problem, state, seed=1, chain=0, number=1, threads=ONE)
-    two, _ = blockvi.sweep(problem, state, seed=1, chain=0, number=2, threads=ONE)
+    found = blockvi.BlockVI.fit(Problem(counts, spherical(2.0), 2, anchors=anchors))
+    problem = blockvi.BlockVI(Problem(counts, spherical(2.0), 2, anchors=anchors), found)
+    one, _ = problem.draw(seed=1, chain=0, number=1, threads=ONE)
+    two, _ = problem.draw(seed=1, chain=0, number=2, threads=ONE)
     for drawn in (one, two):
         np.testing.assert_array_equal(drawn.alpha[anchors.rows], anchors.values.astype(np.float32))
     free = np.delete(np.arange(12), anchors.rows)
@@ -350,7 +350,7 @@ def test_anchors_stay():
 
 def test_few_data_collapse_to_the_prior():
     counts, _ = simulate(vocab=30, dim=2, pairs=60, seed=1)
-    found = blockvi.approximate(counts, spherical(20.0), 2, options=blockvi.Options(tolerance=1e-9))
+    found = blockvi.BlockVI.fit(Problem(counts, spherical(20.0), 2, options=blockvi.Options(tolerance=1e-9)))
     assert np.abs(found["mean"]).max() < 0.05
     variances = np.diagonal(covariances_of(found["root"].astype(float), 2), axis1=1, axis2=2)
     np.testing.assert_allclose(variances, 1 / 20, rtol=0.05)
@@ -358,11 +358,11 @@ def test_few_data_collapse_to_the_prior():
 
 def test_too_few_sweeps_are_told():
     counts, _ = simulate(vocab=20, dim=2, pairs=5_000, seed=1)
-    short = blockvi.approximate(counts, spherical(2.0), 2, options=blockvi.Options(max_sweeps=2))
-    whole = blockvi.approximate(counts, spherical(2.0), 2)
-    assert not blockvi.summary(short)["converged"]
-    assert blockvi.summary(whole)["converged"]
-    assert blockvi.summary(whole)["elbo"] >= blockvi.summary(short)["elbo"]
+    short = blockvi.BlockVI.fit(Problem(counts, spherical(2.0), 2, options=blockvi.Options(max_sweeps=2)))
+    whole = blockvi.BlockVI.fit(Problem(counts, spherical(2.0), 2))
+    assert not blockvi.BlockVI.summary(short)["converged"]
+    assert blockvi.BlockVI.summary(whole)["converged"]
+    assert blockvi.BlockVI.summary(whole)["elbo"] >= blockvi.BlockVI.summary(short)["elbo"]
 
 
 def test_what_is_wrong_is_said():
@@ -370,8 +370,6 @@ def test_what_is_wrong_is_said():
         blockvi.Options(max_sweeps=0)
     with pytest.raises(OptionError, match="tolerance is nan; it must be positive"):
         blockvi.Options(tolerance=math.nan)
-    with pytest.raises(OptionError, match="none was given"):
-        blockvi.prepare(some_counts(), PRIOR, 2)
     ascent = begin(some_counts(), PRIOR, 2)
     ascent.sides[0].precision[2:] = -1e6
     with pytest.raises(NumericalError, match="the row of 'w2' is not positive definite"):

@@ -1,6 +1,6 @@
 """What every method keeps to: the same inputs, the same kind of run folder, the same questions answered.
 
-The tests run over all of `run.METHODS`; a new method is a module and its name there, and is tested by this.
+The tests run over all methods of the table: a new one is tested by this as soon as its folder is there.
 """
 
 import importlib.util
@@ -12,16 +12,17 @@ import pytest
 import bayesvec as bv
 from bayesvec import fitting as run
 from bayesvec._atomic import read_arrays
-from bayesvec.chains import begin
-from bayesvec.chains import driver as chain_module
-from bayesvec.chains.memory import draw_alone
+from bayesvec.chains import driver as driver_module
+from bayesvec.chains import start as start_module
+from bayesvec.chains.display import ChainProgress
 from bayesvec.errors import BayesvecError, RunError
+from bayesvec.inference import methods
 from bayesvec.priors import spherical
-from bayesvec.storage.outcome import APPROXIMATION, POINT, WHOLE_CHAINS, kind_of
+from bayesvec.storage.kinds import APPROXIMATION, POINT, WHOLE_CHAINS
 from bayesvec.storage.reader import open_draws
-from run_tools import draw_bytes, small_counts
+from run_tools import draw_bytes, draw_in_memory, small_counts
 
-METHODS = sorted(set(run.METHODS) - {"fake"})
+METHODS = sorted(set(methods.names()) - {"fake"})
 SETTINGS = {"chains": 2, "draws": 12, "warmup": 20, "prior_precision": 0.5, "progress": False}
 QUICK = {"mfvi": {"max_iterations": 300}}  # converged or not is tested elsewhere
 DIM = 2
@@ -59,7 +60,7 @@ def fit(out, method, **settings):
 
 
 def is_point(method):
-    return kind_of(run.find_method(method)) == POINT
+    return methods.find(method).is_point
 
 
 def size_of(method):
@@ -87,7 +88,7 @@ def test_shapes_names_and_dtype(runs, method):
 
 def test_what_a_draw_tells_is_stored(runs, method):
     post = runs(method)
-    fields = run.find_method(method).Info._fields
+    fields = methods.find(method).info._fields
     assert fields[0] == "log_posterior"
     for name in (*fields, "seconds"):
         values = post.draws.stats(name)
@@ -183,7 +184,9 @@ def test_interrupted_at_its_long_work(runs, method, tmp_path, monkeypatch):
         def __exit__(self, *_): ...
 
     with monkeypatch.context() as patched:
-        patched.setattr(begin, "progress", Progress)
+        patched.setattr(start_module, "progress", Progress)
+        patched.setattr(driver_module, "show_progress", Progress)
+        patched.setattr(ChainProgress, "report", pressed)
         with pytest.raises(run.Interrupted, match="fit --resume"):
             fit(path, method)
     assert not open_draws(path).num_draws
@@ -197,14 +200,14 @@ def test_interrupted_between_draws(runs, method, tmp_path, monkeypatch):
     path = tmp_path / "run"
     taken = iter(range(10**6))
 
-    class Stopped(chain_module.Work):
+    class Stopped(driver_module.Driver):
         def _draw(self, *given):
             if next(taken) == 7:
                 self.stop.set()  # what Ctrl-C does
             return super()._draw(*given)
 
     with monkeypatch.context() as patched:
-        patched.setattr(run, "Work", Stopped)
+        patched.setattr(run, "Driver", Stopped)
         with pytest.raises(run.Interrupted, match="fit --resume"):
             fit(path, method)
     assert not open_draws(path).finished
@@ -216,8 +219,8 @@ def test_longer_by_extension_or_refused_in_one_line(runs, method, tmp_path):
     path = tmp_path / "run"
     fit(path, method, draws=7)
     before = draw_bytes(path)
-    if kind_of(run.find_method(method)) in (POINT, WHOLE_CHAINS):
-        with pytest.raises(RunError, match=r"one point|begin a new run with 12 draws") as refused:
+    if methods.find(method).kind in (POINT, WHOLE_CHAINS):
+        with pytest.raises(RunError, match=r"one point|start a new run with 12 draws") as refused:
             run.go_on(path, wanted={"draws": 12}, progress=False)
         assert "\n" not in str(refused.value)
         assert open_draws(path).finished  # it is what it was
@@ -229,9 +232,10 @@ def test_longer_by_extension_or_refused_in_one_line(runs, method, tmp_path):
 
 
 def test_what_the_method_says_of_itself_is_kept(runs, method):
-    module, outcome = run.find_method(method), runs(method).check().outcome
-    assert outcome.kind == kind_of(module)
-    assert bool(outcome.summary) == hasattr(module, "summary")
+    record, outcome = methods.find(method), runs(method).check().outcome
+    assert outcome.kind == record.kind
+    assert outcome.caveat == record.caveat
+    assert bool(outcome.summary) == (method != "gibbs")
     assert all(isinstance(value, bool | int | float | str) for value in outcome.summary.values())
     if outcome.kind == APPROXIMATION:
         assert outcome.caveat
@@ -240,22 +244,20 @@ def test_what_the_method_says_of_itself_is_kept(runs, method):
         assert outcome.caveat in check.verdict or not outcome.converged
 
 
-@pytest.mark.parametrize("identify", ["none", "fixed"])
-def test_a_chain_alone_is_the_first_of_a_run(runs, method, identify):
-    module = run.find_method(method)
-    rho, alpha = draw_alone(
-        module,
+@pytest.mark.parametrize("identify", ["procrustes", "none", "fixed"])
+def test_draws_in_memory_are_those_of_a_run(runs, method, identify):
+    settings = {name: SETTINGS[name] for name in ("chains", "draws", "warmup", "prior_precision")}
+    rho, alpha = draw_in_memory(
+        method,
         small_counts(),
         spherical(SETTINGS["prior_precision"]),
         DIM,
-        options=module.Options(**(QUICK.get(method) or {})),
-        draws=size_of(method)[1],
-        warmup=0 if is_point(method) else SETTINGS["warmup"],
-        fixed=identify == "fixed",
+        options=QUICK.get(method),
+        **(settings | {"identify": identify}),
     )
-    post = runs(method, identify=identify)
-    np.testing.assert_array_equal(rho, post.rho[0])
-    np.testing.assert_array_equal(alpha, post.alpha[0])
+    post = runs(method) if identify == "procrustes" else runs(method, identify=identify)
+    np.testing.assert_array_equal(rho, post.rho[:])
+    np.testing.assert_array_equal(alpha, post.alpha[:])
 
 
 def test_thinned_draws(method, tmp_path):

@@ -9,6 +9,7 @@ from bayesvec import priors
 from bayesvec._parallel import Threads
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.counts.rows import with_rows
+from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.inference.sides import Colour
 from bayesvec.kernels.rows import SEGMENT
@@ -164,9 +165,9 @@ def many_slices(words=30, slices=6, contexts=40, seed=0):
 
 def chain(problem, threads, sweeps=3):
     with Threads(threads) as pool:
-        state = gibbs.start(problem, seed=11, chain=0)
+        state = problem.init(seed=11, chain=0)
         for number in range(sweeps):
-            state, info = gibbs.sweep(problem, state, seed=11, chain=0, number=number, threads=pool)
+            state, info = problem.step(state, seed=11, chain=0, number=number, threads=pool)
     return state, info
 
 
@@ -177,7 +178,7 @@ def chain(problem, threads, sweeps=3):
 def test_the_same_on_any_number_of_threads(make, options, learn):
     counts = many_slices()
     prior = make(counts, precision="learn" if learn else 1.0)
-    problem = gibbs.prepare(with_rows(counts, prior.added), prior, 5, options=options)
+    problem = gibbs.prepare(Problem(with_rows(counts, prior.added), prior, 5, options=options))
     (first, info), *others = (chain(problem, threads) for threads in (1, 2, 3))
     for state, other_info in others:
         for name in state._fields:
@@ -188,7 +189,7 @@ def test_the_same_on_any_number_of_threads(make, options, learn):
 def test_a_graph_of_many_colours_is_the_same_on_any_number_of_threads():
     counts = sparse_counts([f"w{i}" for i in range(40)], 30)
     ring = [(f"w{i}", f"w{(i + step) % 40}") for i in range(40) for step in (1, 2, 3)]
-    problem = gibbs.prepare(counts, priors.graph(counts, ring, precision="learn"), 5)
+    problem = gibbs.prepare(Problem(counts, priors.graph(counts, ring, precision="learn"), 5))
     assert problem.by_word.forest is None
     assert len(problem.by_word.colours) > 3
     (first, _), *others = (chain(problem, threads) for threads in (1, 2, 3))
@@ -215,18 +216,18 @@ def huge_slices(contexts=SEGMENT + 100):
 def test_huge_rows_know_their_neighbours(options):
     """With a drift that is nearly none all slices of a word are one."""
     counts = huge_slices()
-    problem = gibbs.prepare(counts, priors.dynamic(counts, drift_precision=1e9), 3, options=options)
+    problem = gibbs.prepare(Problem(counts, priors.dynamic(counts, drift_precision=1e9), 3, options=options))
     assert sorted(problem.by_word.huge.tolist()) == [0, 1, 2]
     one, two = (chain(problem, threads, sweeps=40)[0] for threads in (1, 2))
     np.testing.assert_array_equal(one.rho, two.rho)
-    start = gibbs.start(problem, seed=11, chain=0).rho
+    start = problem.init(seed=11, chain=0).rho
     assert np.abs(one.rho[0] - one.rho[1]).max() < 0.01 < np.abs(start[0] - start[1]).max()
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_log_posterior_is_that_of_the_model(name):
     counts, prior = PROBLEMS[name]()
-    state, info = chain(gibbs.prepare(counts, prior, DIM), 2)
+    state, info = chain(gibbs.prepare(Problem(counts, prior, DIM)), 2)
     expected = Model(counts, prior).log_posterior(state.rho, state.alpha)
     np.testing.assert_allclose(info.log_posterior, expected, rtol=1e-5)
 
@@ -236,7 +237,7 @@ def test_anchors_are_left_alone_and_known_to_their_neighbours():
     counts, prior = graph_problem()
     anchors = Anchors(np.array([0, 1]), np.array([[50.0, 0.0], [0.0, 50.0]]))
     strong = Prior(prior.rho, RowPrior(1.0, coupling=1e4 * prior.alpha.coupling))  # c0 and c2 are one
-    problem = gibbs.prepare(counts, strong, DIM, anchors=anchors)
+    problem = gibbs.prepare(Problem(counts, strong, DIM, anchors=anchors))
     assert problem.by_context.forest is None
     state, _ = chain(problem, 1, sweeps=40)
     np.testing.assert_array_equal(state.alpha[:2], anchors.values.astype(np.float32))
@@ -247,4 +248,4 @@ def test_orbit_is_on_where_the_symmetry_is():
     with_symmetry = {"dynamic", "grouped", "graph"}
     for name in PROBLEMS:
         expected = name in with_symmetry
-        assert gibbs.prepare(*PROBLEMS[name](), DIM).orbit is expected
+        assert gibbs.prepare(Problem(*PROBLEMS[name](), DIM)).orbit is expected

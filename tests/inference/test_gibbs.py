@@ -7,6 +7,7 @@ from scipy.special import expit
 from bayesvec._parallel import Threads
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.errors import NumericalError, OptionError
+from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.kernels import orbit as orbit_kernel
 from bayesvec.kernels.rows import SEGMENT
@@ -124,9 +125,9 @@ def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
 
 def run(problem, threads, sweeps=3, chain=0):
     with Threads(threads) as pool:
-        state = gibbs.start(problem, seed=11, chain=chain)
+        state = problem.init(seed=11, chain=chain)
         for number in range(sweeps):
-            state, info = gibbs.sweep(problem, state, seed=11, chain=chain, number=number, threads=pool)
+            state, info = problem.step(state, seed=11, chain=chain, number=number, threads=pool)
     return state, info
 
 
@@ -134,7 +135,7 @@ def run(problem, threads, sweeps=3, chain=0):
 @pytest.mark.parametrize("dim", [3, 24])
 def test_the_same_on_any_number_of_threads(dim):
     counts, _ = simulate(vocab=150, dim=4, pairs=20_000, zipf=True, seed=1)
-    problem = gibbs.prepare(counts, spherical(1.0), dim)
+    problem = gibbs.prepare(Problem(counts, spherical(1.0), dim))
     (first, info), *others = (run(problem, threads) for threads in (1, 2, 3))
     for state, other_info in others:
         np.testing.assert_array_equal(first.rho, state.rho)
@@ -156,7 +157,7 @@ def huge_counts(num_contexts=2 * SEGMENT + 100):
 
 def test_huge_rows_are_shared_between_threads_and_come_out_the_same():
     counts = huge_counts()
-    problem = gibbs.prepare(counts, spherical(1.0), 3)
+    problem = gibbs.prepare(Problem(counts, spherical(1.0), 3))
     assert problem.by_word.huge.tolist() == [0, 1]
     one, two = run(problem, 1)[0], run(problem, 2)[0]
     np.testing.assert_array_equal(one.rho, two.rho)
@@ -168,12 +169,12 @@ def test_a_huge_row_has_the_conditional_of_its_logistic_regression():
     counts = huge_counts()
     fixed = np.random.default_rng(3).normal(size=(counts.num_contexts, 2)) / np.sqrt(2)
     anchors = Anchors(np.arange(counts.num_contexts), fixed)
-    problem = gibbs.prepare(counts, spherical(1.0), 2, anchors=anchors)
-    state = gibbs.start(problem, seed=3, chain=0)
+    problem = gibbs.prepare(Problem(counts, spherical(1.0), 2, options=gibbs.Options(), anchors=anchors))
+    state = problem.init(seed=3, chain=0)
     alpha = state.alpha.astype(np.float64)
     draws = []
     for number in range(1000):  # given fixed contexts, the word rows walk over their conditional
-        state, _ = gibbs.sweep(problem, state, seed=3, chain=0, number=number, threads=ONE)
+        state, _ = problem.step(state, seed=3, chain=0, number=number, threads=ONE)
         draws.append(state.rho[0])
     draws = np.array(draws)[50:]
     n_pos, n_neg = (side[: counts.num_contexts] for side in counts.by_word[2:])
@@ -191,7 +192,7 @@ def test_a_huge_row_has_the_conditional_of_its_logistic_regression():
 def test_log_posterior_is_that_of_the_model():
     counts, _ = simulate(vocab=30, dim=3, pairs=3000, seed=4)
     prior = Prior(RowPrior(2.0, 0.1), RowPrior(np.full((30, 1), 3.0)))
-    problem = gibbs.prepare(counts, prior, 5)
+    problem = gibbs.prepare(Problem(counts, prior, 5))
     state, info = run(problem, 2)
     expected = Model(counts, prior).log_posterior(state.rho, state.alpha)
     np.testing.assert_allclose(info.log_posterior, expected, rtol=1e-6)
@@ -199,26 +200,26 @@ def test_log_posterior_is_that_of_the_model():
 
 def test_orbit_is_off_where_the_symmetry_is_broken():
     counts = small_counts()
-    assert gibbs.prepare(counts, spherical(1.0), 2).orbit
-    assert not gibbs.prepare(counts, spherical(1.0), 2, anchors=ANCHORS).orbit
-    assert not gibbs.prepare(counts, spherical(1.0), 2, options=gibbs.Options(restart=True)).orbit
-    assert not gibbs.prepare(counts, Prior(RowPrior(1.0, 0.5), RowPrior(1.0)), 2).orbit
-    assert not gibbs.prepare(counts, Prior(RowPrior(np.array([[1.0, 2.0]])), RowPrior(1.0)), 2).orbit
+    assert gibbs.prepare(Problem(counts, spherical(1.0), 2)).orbit
+    assert not gibbs.prepare(Problem(counts, spherical(1.0), 2, anchors=ANCHORS)).orbit
+    assert not gibbs.prepare(Problem(counts, spherical(1.0), 2, options=gibbs.Options(restart=True))).orbit
+    assert not gibbs.prepare(Problem(counts, Prior(RowPrior(1.0, 0.5), RowPrior(1.0)), 2)).orbit
+    assert not gibbs.prepare(Problem(counts, Prior(RowPrior(np.array([[1.0, 2.0]])), RowPrior(1.0)), 2)).orbit
 
 
 def test_anchors_stay():
-    problem = gibbs.prepare(small_counts(), spherical(1.0), 2, anchors=ANCHORS)
+    problem = gibbs.prepare(Problem(small_counts(), spherical(1.0), 2, anchors=ANCHORS))
     state, _ = run(problem, 1)
     np.testing.assert_array_equal(state.alpha[ANCHORS.rows], ANCHORS.values.astype(np.float32))
-    assert not np.allclose(state.alpha[1], gibbs.start(problem, seed=11, chain=0).alpha[1])
+    assert not np.allclose(state.alpha[1], problem.init(seed=11, chain=0).alpha[1])
 
 
 def test_a_broken_row_is_named():
-    problem = gibbs.prepare(small_counts(), spherical(1.0), 2)
-    state = gibbs.start(problem, seed=0, chain=0)
+    problem = gibbs.prepare(Problem(small_counts(), spherical(1.0), 2))
+    state = problem.init(seed=0, chain=0)
     state.rho[2, 1] = np.nan
     with pytest.raises(NumericalError, match="'w2'") as raised:
-        gibbs.sweep(problem, state, seed=0, chain=0, number=0, threads=ONE)
+        problem.step(state, seed=0, chain=0, number=0, threads=ONE)
     assert raised.value.word == "w2"
 
 
@@ -235,5 +236,5 @@ def test_a_row_cannot_be_as_far_beyond_its_mean_as_it_was(beyond):
 
 
 def test_rows_that_are_restarted_are_drawn_anew():
-    assert gibbs.Options(overrelax=0.5).beyond == 0.5
-    assert gibbs.Options(overrelax=0.5, restart=True).beyond == 0.0
+    assert gibbs.Options(overrelax=0.5).overrelaxation == 0.5
+    assert gibbs.Options(overrelax=0.5, restart=True).overrelaxation == 0.0

@@ -1,7 +1,7 @@
 """Laplace: the covariance is the inverse Hessian of what is free, draws have it, and what is no mode is refused."""
 
 import json
-from dataclasses import replace
+from copy import copy
 from functools import partial
 
 import numpy as np
@@ -12,6 +12,7 @@ import bayesvec as bv
 from bayesvec import from_pairs, simulate
 from bayesvec._parallel import Threads
 from bayesvec.errors import NumericalError, OptionError, UnknownWordError
+from bayesvec.inference.contract import Problem
 from bayesvec.inference.laplace import factor as laplace_factor
 from bayesvec.inference.laplace import method as laplace
 from bayesvec.inference.laplace.covariance import RowsCovariance, laplace_covariance
@@ -110,15 +111,15 @@ def factor_covariance(problem):
 
 
 def problem_of(counts, prior, dim, anchors=None):
-    approximation = laplace.approximate(counts, prior, dim, anchors=anchors)
-    return laplace.prepare(counts, prior, dim, anchors=anchors, approximation=approximation)
+    approximation = laplace.Laplace.fit(Problem(counts, prior, dim, anchors=anchors), seed=0)
+    return laplace.Laplace(Problem(counts, prior, dim, anchors=anchors), approximation)
 
 
 def stacked_draws(problem, count, seed=5):
-    state = laplace.start(problem, seed=seed, chain=0)
+    state = problem.centre(seed=seed, chain=0)
     rows = []
     for number in range(1, count + 1):
-        state, _ = laplace.sweep(problem, state, seed=seed, chain=0, number=number, threads=Threads(1))
+        state, _ = problem.draw(seed=seed, chain=0, number=number, threads=Threads(1))
         rows.append(np.concatenate([state.rho, state.alpha]).ravel())
     return np.array(rows, dtype=np.float64)
 
@@ -187,7 +188,9 @@ def test_draws_have_the_covariance(counts, found, case):
     # L^T for L: the trace of the precision is the same
     factor = problem.factor
     turned = factor._replace(context=np.linalg.cholesky(factor.context.T @ factor.context))
-    assert not agrees(*coordinates(stacked_draws(replace(problem, factor=turned), 4000), mean, covariance))
+    wrong_factor = copy(problem)
+    wrong_factor.factor = turned
+    assert not agrees(*coordinates(stacked_draws(wrong_factor, 4000), mean, covariance))
     # the paper's Hessian
     wrong = appendix_hessian(counts, PRIOR, problem.rho, problem.alpha)
     wrong = np.where(mask[:, None] & mask, np.linalg.pinv(wrong * np.outer(mask, mask)), 0.0)
@@ -228,25 +231,27 @@ def test_anchors_elsewhere_move_the_mode(counts, found):
 
 def test_a_draw_is_a_function_of_its_address(counts):
     problem = problem_of(counts, PRIOR, DIM)
-    first = laplace.start(problem, seed=1, chain=0)
+    first = problem.centre(seed=1, chain=0)
     assert_array_equal(first.rho, problem.rho.astype(np.float32))
     with Threads(2) as two:
-        a, info = laplace.sweep(problem, first, seed=1, chain=1, number=7, threads=two)
-    b, again = laplace.sweep(problem, a, seed=1, chain=1, number=7, threads=Threads(1))
+        a, info = problem.draw(seed=1, chain=1, number=7, threads=two)
+    b, again = problem.draw(seed=1, chain=1, number=7, threads=Threads(1))
     assert_array_equal(a.rho, b.rho)
     assert_array_equal(a.alpha, b.alpha)
     assert info == again
     assert info.log_posterior == pytest.approx(Model(counts, PRIOR).log_posterior(a.rho, a.alpha))
     for other in ({"seed": 2}, {"chain": 0}, {"number": 8}):
-        c, _ = laplace.sweep(problem, a, **{"seed": 1, "chain": 1, "number": 7} | other, threads=Threads(1))
+        c, _ = problem.draw(**{"seed": 1, "chain": 1, "number": 7} | other, threads=Threads(1))
         assert not np.any(c.rho == a.rho)
 
 
 def test_summary_is_plain_and_threads_do_not_matter(counts):
-    one, two = (laplace.approximate(counts, PRIOR, DIM, threads=threads) for threads in (1, 2))
+    one, two = (
+        laplace.Laplace.fit(Problem(counts, PRIOR, DIM), seed=0, threads=threads) for threads in (1, 2)
+    )
     for name, array in one.items():
         assert_array_equal(array, two[name])
-    told = laplace.summary(one)
+    told = laplace.Laplace.summary(one)
     assert all(type(value) in (int, float) for value in told.values())
     assert told["distance"] < 1e-6
     assert told["gradient_norm"] < 1e-5
@@ -269,7 +274,7 @@ def test_zero_mode():
     eye = 3.0 * np.eye(12)
     expected = np.kron(np.linalg.inv(np.block([[eye, -kappa], [-kappa.T, eye]])), np.eye(DIM))
     assert_allclose(factor_covariance(problem), expected, atol=1e-10)
-    first = laplace.start(problem, seed=1, chain=0)
+    first = problem.centre(seed=1, chain=0)
     assert np.all(first.rho != 0.0)  # a draw: zero is nothing to turn to
 
 
@@ -314,7 +319,7 @@ def test_too_large_names_the_remedy():
     counts, _ = simulate(700, 5, pairs=1000, seed=0)
     assert laplace_factor.LARGEST < 7000
     with pytest.raises(OptionError, match=r"7000 parameters .* 6000 .*--words"):
-        laplace.approximate(counts, PRIOR, 5)
+        laplace.Laplace.fit(Problem(counts, PRIOR, 5), seed=0)
 
 
 def test_options_are_checked():

@@ -12,6 +12,7 @@ from bayesvec.counts.pairs import from_pairs
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimates.convergence import ess_bulk
 from bayesvec.inference.blockvi import method as blockvi
+from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.inference.mfvi import advi
 from bayesvec.inference.mfvi import ascent as meanfield
@@ -108,7 +109,7 @@ def fits(counts, prior, seeds=8):
     sd = 1 / np.sqrt(np.diagonal(curvature, axis1=1, axis2=2))  # the best independent normals of a Gaussian
     rows = []
     for seed in range(seeds):
-        found = mfvi.approximate(counts, prior, 2, anchors=ANCHORS, seed=seed)
+        found = mfvi.MeanField.fit(Problem(counts, prior, 2, anchors=ANCHORS), seed=seed)
         assert found["converged"]
         rows.append([(found["mean"][:3] - mode) / sd, np.log(found["sd"][:3] / sd)])
     return np.array(rows).reshape(seeds, -1)
@@ -150,7 +151,9 @@ def test_the_optimum_sees_planted_bugs(bug, monkeypatch):
     monkeypatch.setattr(Bound, "gradient", wrong)
     if bug == "entropy":  # the standard deviations run to zero
         options = mfvi.Options(max_iterations=1000)
-        found = mfvi.approximate(regressions(), spherical(1.0), 2, anchors=ANCHORS, options=options)
+        found = mfvi.MeanField.fit(
+            Problem(regressions(), spherical(1.0), 2, anchors=ANCHORS, options=options)
+        )
         _, curvature = optimum(regressions(), spherical(1.0))
         sd = 1 / np.sqrt(np.diagonal(curvature, axis1=1, axis2=2))
         assert np.log(found["sd"][:3] / sd).max() < -0.5
@@ -161,23 +164,23 @@ def test_the_optimum_sees_planted_bugs(bug, monkeypatch):
 def test_the_elbo_is_between_the_tangent_bound_and_the_evidence():
     """On one axis both methods have the same family, and the Polya-Gamma bound is the looser one."""
     counts = from_pairs([0], [0], n_pos=[2], n_neg=[3], words=["w"], contexts=["c"])
-    found = mfvi.approximate(counts, spherical(1.0), 1)
+    found = mfvi.MeanField.fit(Problem(counts, spherical(1.0), 1))
     values = found["elbo"][-meanfield.AVERAGED :]
     error = values.std() / math.sqrt(ess_bulk(values[None, :, None]).item())
-    looser = blockvi.summary(blockvi.approximate(counts, spherical(1.0), 1))["elbo"]
+    looser = blockvi.BlockVI.summary(blockvi.BlockVI.fit(Problem(counts, spherical(1.0), 1)))["elbo"]
     assert looser - 5 * error < values.mean() < 5 * math.log(0.5) + 0.1 + 5 * error
-    assert mfvi.summary(found)["elbo"] == pytest.approx(values.mean())
+    assert mfvi.MeanField.summary(found)["elbo"] == pytest.approx(values.mean())
 
 
 def test_draws_have_the_means_and_sds():
     counts = regressions(50)
-    found = mfvi.approximate(counts, spherical(1.0), 2, anchors=ANCHORS)
-    problem = mfvi.prepare(counts, spherical(1.0), 2, anchors=ANCHORS, approximation=found)
-    state = mfvi.start(problem, seed=3, chain=2)
+    found = mfvi.MeanField.fit(Problem(counts, spherical(1.0), 2, anchors=ANCHORS))
+    problem = mfvi.MeanField(Problem(counts, spherical(1.0), 2, anchors=ANCHORS), found)
+    state = problem.centre(seed=3, chain=2)
     np.testing.assert_array_equal(state.rho, found["mean"][:3].astype(np.float32))
     draws = np.empty((4000, 6))
     for number in range(len(draws)):
-        state, info = mfvi.sweep(problem, state, seed=3, chain=2, number=number + 1, threads=ONE)
+        state, info = problem.draw(seed=3, chain=2, number=number + 1, threads=ONE)
         np.testing.assert_array_equal(state.alpha, ANCHORS.values.astype(np.float32))
         draws[number] = state.rho.ravel()
     assert info.log_posterior == Model(counts, spherical(1.0)).log_posterior(*state)
@@ -197,22 +200,21 @@ def test_threads_and_seeds(monkeypatch):
     for schedule in mfvi.SCHEDULES:
         options = mfvi.Options(schedule=schedule, max_iterations=200)
         fitted = [
-            mfvi.approximate(counts, prior, 3, options=options, seed=seed, threads=threads)
+            mfvi.MeanField.fit(Problem(counts, prior, 3, options=options), seed=seed, threads=threads)
             for seed, threads in ((5, 1), (5, 2), (6, 1))
         ]
         for name in fitted[0]:
             np.testing.assert_array_equal(fitted[0][name], fitted[1][name])
         assert not np.any(fitted[0]["mean"] == fitted[2]["mean"])
-    problem = mfvi.prepare(counts, prior, 3, approximation=fitted[0])
-    state = mfvi.start(problem, seed=5, chain=0)
+    problem = mfvi.MeanField(Problem(counts, prior, 3), fitted[0])
     with Threads(2) as two:
-        shared, shared_info = mfvi.sweep(problem, state, seed=5, chain=0, number=1, threads=two)
-    alone, info = mfvi.sweep(problem, state, seed=5, chain=0, number=1, threads=ONE)
+        shared, shared_info = problem.draw(seed=5, chain=0, number=1, threads=two)
+    alone, info = problem.draw(seed=5, chain=0, number=1, threads=ONE)
     np.testing.assert_array_equal(alone.rho, shared.rho)
     np.testing.assert_array_equal(alone.alpha, shared.alpha)
     assert info == shared_info
     for chain, number in ((1, 1), (0, 2)):
-        other, _ = mfvi.sweep(problem, state, seed=5, chain=chain, number=number, threads=ONE)
+        other, _ = problem.draw(seed=5, chain=chain, number=number, threads=ONE)
         assert not np.any(alone.rho == other.rho)
 
 
@@ -227,14 +229,14 @@ def test_too_few_iterations_are_told():
     counts, _ = simulate(vocab=10, dim=2, pairs=500, seed=1)
     for iterations, whole in ((120, False), (5000, True)):
         options = mfvi.Options(max_iterations=iterations)
-        told = mfvi.summary(mfvi.approximate(counts, spherical(2.0), 2, options=options))
+        told = mfvi.MeanField.summary(mfvi.MeanField.fit(Problem(counts, spherical(2.0), 2, options=options)))
         assert told["converged"] is whole
         assert told["iterations"] <= iterations
 
 
 def test_few_data_collapse_to_the_prior():
     counts, _ = simulate(vocab=10, dim=2, pairs=20, seed=1)
-    found = mfvi.approximate(counts, spherical(20.0), 2)
+    found = mfvi.MeanField.fit(Problem(counts, spherical(20.0), 2))
     assert np.abs(found["mean"]).max() < 0.1
     assert np.abs(np.log(found["sd"] * math.sqrt(20.0))).max() < 0.2
 
@@ -242,7 +244,7 @@ def test_few_data_collapse_to_the_prior():
 def test_stan_stops_by_its_rule():
     counts, _ = simulate(vocab=20, dim=3, pairs=20_000, seed=1)
     options = mfvi.Options(schedule="advi")
-    found = mfvi.approximate(counts, spherical(3.0), 3, options=options)
+    found = mfvi.MeanField.fit(Problem(counts, spherical(3.0), 3, options=options))
     elbo = found["elbo"]
     changes = np.abs(np.diff(np.concatenate([[0.0], elbo])) / elbo)
     stops = []
@@ -251,13 +253,13 @@ def test_stan_stops_by_its_rule():
         stops.append(min(kept.mean(), np.sort(kept)[len(kept) // 2]) < 0.01)
     assert stops == [False] * (len(elbo) - 1) + [True]
     assert found["iterations"] == 100 * len(elbo)
-    optimal = mfvi.approximate(counts, spherical(3.0), 3)
-    assert mfvi.summary(optimal)["elbo"] > mfvi.summary(found)["elbo"] + 10.0
+    optimal = mfvi.MeanField.fit(Problem(counts, spherical(3.0), 3))
+    assert mfvi.MeanField.summary(optimal)["elbo"] > mfvi.MeanField.summary(found)["elbo"] + 10.0
 
 
 def test_stan_keeps_anchors():
-    found = mfvi.approximate(
-        regressions(100), spherical(1.0), 2, anchors=ANCHORS, options=mfvi.Options(schedule="advi")
+    found = mfvi.MeanField.fit(
+        Problem(regressions(100), spherical(1.0), 2, anchors=ANCHORS, options=mfvi.Options(schedule="advi"))
     )
     np.testing.assert_array_equal(found["mean"][3:], ANCHORS.values)
     assert np.all(found["sd"][3:] == 0.0)
@@ -267,8 +269,10 @@ def test_stan_keeps_anchors():
 def test_stan_without_a_step_scale(monkeypatch):
     monkeypatch.setattr(advi, "SCALES", (1e200, 1e150))
     with pytest.raises(NumericalError, match="no step scale raises the ELBO"):
-        mfvi.approximate(
-            regressions(100), spherical(1.0), 2, anchors=ANCHORS, options=mfvi.Options(schedule="advi")
+        mfvi.MeanField.fit(
+            Problem(
+                regressions(100), spherical(1.0), 2, anchors=ANCHORS, options=mfvi.Options(schedule="advi")
+            )
         )
 
 
@@ -281,27 +285,22 @@ def test_what_is_wrong_is_said():
     ):
         with pytest.raises(OptionError, match=message):
             mfvi.Options(**options)
-    with pytest.raises(OptionError, match="none was given"):
-        mfvi.prepare(regressions(10), spherical(1.0), 2)
 
 
 def variational_draws(method, counts, precision, dim, *, count, options=None, seed=1):
     """Draws of rho and alpha, (count, rows, K) each."""
     prior = spherical(float(precision))
-    found = method.approximate(counts, prior, dim, options=options, seed=seed)
-    problem = method.prepare(counts, prior, dim, approximation=found)
-    state, kept = method.start(problem, seed=seed, chain=0), []
-    for number in range(1, count + 1):
-        state, _ = method.sweep(problem, state, seed=seed, chain=0, number=number, threads=ONE)
-        kept.append(state)
+    problem = Problem(counts, prior, dim, options=options)
+    fitted = method(problem, method.fit(problem, seed=seed))
+    kept = [fitted.draw(seed=seed, chain=0, number=number, threads=ONE)[0] for number in range(1, count + 1)]
     return np.array([s.rho for s in kept]), np.array([s.alpha for s in kept])
 
 
 def gibbs_draws(counts, precision, dim, *, count, warmup, thin=1, seed=1):
-    problem = gibbs.prepare(counts, spherical(float(precision)), dim)
-    state, kept = gibbs.start(problem, seed=seed, chain=0), []
+    problem = gibbs.prepare(Problem(counts, spherical(float(precision)), dim))
+    state, kept = problem.init(seed=seed, chain=0), []
     for number in range(1, warmup + count * thin + 1):
-        state, _ = gibbs.sweep(problem, state, seed=seed, chain=0, number=number, threads=ONE)
+        state, _ = problem.step(state, seed=seed, chain=0, number=number, threads=ONE)
         if number > warmup and (number - warmup) % thin == 0:
             kept.append(state)
     return np.array([s.rho for s in kept]), np.array([s.alpha for s in kept])
@@ -333,12 +332,12 @@ def coverages(size, worlds):
         counts, truth = simulate(vocab=100, dim=5, pairs=size, seed=world)
         for name, draws in (
             ("gibbs", gibbs_draws(counts, 5, 5, count=1000, warmup=500)),
-            ("mfvi", variational_draws(mfvi, counts, 5, 5, count=1000)),
+            ("mfvi", variational_draws(mfvi.MeanField, counts, 5, 5, count=1000)),
             (
                 "mfvi as Stan does it",
-                variational_draws(mfvi, counts, 5, 5, count=1000, options=stan, seed=world),
+                variational_draws(mfvi.MeanField, counts, 5, 5, count=1000, options=stan, seed=world),
             ),
-            ("blockvi", variational_draws(blockvi, counts, 5, 5, count=1000)),
+            ("blockvi", variational_draws(blockvi.BlockVI, counts, 5, 5, count=1000)),
         ):
             found[name].append(covered(draws, truth))
     means = {name: np.mean(values, axis=0) for name, values in found.items()}
@@ -390,7 +389,7 @@ def test_calibration_by_simulation():
             rank_moments(gibbs_draws(counts, precision, dim, count=count, warmup=300, thin=8), truth)
         )
         if world % 3 == 0:  # enough to see what is wrong
-            draws = variational_draws(mfvi, counts, precision, dim, count=count)
+            draws = variational_draws(mfvi.MeanField, counts, precision, dim, count=count)
             rows["mfvi"].append(rank_moments(draws, truth))
     spread = (1 - (count + 1) ** -2) / 12  # of a uniform rank
     expected = [0.5, spread, 0.5, spread]

@@ -11,13 +11,15 @@ from scipy.special import expit
 from bayesvec._parallel import Threads
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.errors import NumericalError, OptionError
-from bayesvec.inference.nuts import sampler as nuts
-from bayesvec.inference.nuts import target
+from bayesvec.inference.contract import Problem
+from bayesvec.inference.nuts import Options, target
+from bayesvec.inference.nuts.sampler import Nuts
 from bayesvec.model.density import Model
 from bayesvec.model.identification import Anchors
 from bayesvec.priors import Prior, RowPrior, spherical
 from bayesvec.simulation.pairs import simulate
 from evidence import agrees
+from run_tools import run_sampler
 
 ANCHORS = Anchors(np.array([1, 3]), np.array([[1.0, -0.4], [0.3, 0.9]]))
 
@@ -27,9 +29,18 @@ def small(num_contexts=None):
 
 
 def draw(counts=None, **changes):
-    options = {"chains": 2, "draws": 30, "warmup": 30, "seed": 5, "threads": 2} | changes
-    prior = options.pop("prior", spherical(2.0))
-    return nuts.approximate(counts or small(), prior, options.pop("dim", 2), **options)
+    return run(counts, **changes)[0]
+
+
+def run(counts=None, *, prior=None, dim=2, draws=30, warmup=30, options=None, anchors=None, **changes):
+    """Draws and statistics by name, and the summary."""
+    problem = Problem(
+        counts or small(), prior or spherical(2.0), dim, options, anchors, warmup=warmup, draws=draws
+    )
+    sampler = Nuts(problem)
+    given = {"chains": 2, "seed": 5, "threads": 2} | changes
+    kept, last = run_sampler(sampler, draws=draws, **given)
+    return kept, sampler.summary(last)
 
 
 @pytest.mark.parametrize("anchors", [None, ANCHORS])
@@ -116,12 +127,15 @@ def test_one_pair_against_quadrature(bug):
 
 def test_divergences_are_recorded():
     # one draw of warm-up leaves the steps so long that the energy runs away
-    kept = draw(simulate(5, 2, pairs=100, seed=0)[0], seed=1, chains=1, draws=3, warmup=1)
+    kept, summary = run(simulate(5, 2, pairs=100, seed=0)[0], seed=1, chains=1, draws=3, warmup=1)
     assert kept["diverging"].tolist() == [[1.0, 1.0, 1.0]]
-    assert nuts.summary(kept)["divergences"] == 3
-    good = draw(warmup=200)
+    assert summary["divergences"] == 3
+    good, summary = run(warmup=200)
     assert good["diverging"].sum() == 0
-    assert nuts.summary(good)["divergences"] == 0
+    assert summary["divergences"] == 0
+    assert summary["largest_tree_depth"] == good["tree_depth"].max()
+    for name, statistic in (("step_size", "step_size"), ("gradients_per_draw", "gradients")):
+        assert summary[name] == pytest.approx(good[statistic].mean())
     assert np.all(good["tree_depth"] >= 1)
     assert np.all(good["step_size"] > 0)
     assert np.all((good["acceptance_rate"] > 0) & (good["acceptance_rate"] <= 1))
@@ -129,34 +143,28 @@ def test_divergences_are_recorded():
 
 
 def test_depth_and_acceptance_follow_the_options():
-    shallow = draw(options=nuts.Options(max_depth=2), warmup=100)
+    shallow = draw(options=Options(max_depth=2), warmup=100)
     assert shallow["tree_depth"].max() == 2
     careful, quick = (
-        draw(options=nuts.Options(target_accept=accept), warmup=300, draws=100) for accept in (0.95, 0.6)
+        draw(options=Options(target_accept=accept), warmup=300, draws=100) for accept in (0.95, 0.6)
     )
     assert careful["step_size"].mean() < 0.8 * quick["step_size"].mean()
 
 
-def test_draws_are_handed_out_in_order_and_no_more_than_there_are():
-    kept = draw()
-    problem = nuts.prepare(small(), spherical(2.0), 2, approximation=kept)
-    state = nuts.start(problem, seed=5, chain=1)
-    for number in range(1, 31):
-        state, info = nuts.sweep(problem, state, seed=5, chain=1, number=number, threads=Threads(1))
-        np.testing.assert_array_equal(state.rho, kept["rho"][1, number - 1])
-        np.testing.assert_array_equal(state.alpha, kept["alpha"][1, number - 1])
-        assert info.log_posterior == kept["log_posterior"][1, number - 1]
-        assert info.step_size == kept["step_size"][1, number - 1]
+def test_no_more_draws_than_there_are():
+    sampler = Nuts(Problem(small(), spherical(2.0), 2, warmup=30, draws=30))
+    state = sampler.init(seed=5, chain=1)
     with pytest.raises(OptionError, match="30 draws a chain; such a run cannot be extended"):
-        nuts.sweep(problem, state, seed=5, chain=1, number=31, threads=Threads(1))
+        sampler.step(state, seed=5, chain=1, number=31, threads=Threads(1))
 
 
 def test_progress_is_reported_and_stopping_stops():
-    told = []
-    draw(report=told.append)
-    assert told[-1] == "NUTS: 120 of 120 draws, warm-up included"
+    counted = []
+    draw(chains=1, report=counted.append)
+    assert counted[0] < counted[-1] == 60
+    assert sorted(counted) == counted
 
-    def stop(text):
+    def stop(done):
         raise KeyboardInterrupt
 
     before = threading.active_count()
@@ -177,10 +185,10 @@ def test_a_sampler_that_breaks_down_is_an_error_of_ours(monkeypatch):
 def test_missing_extra_is_said_with_its_remedy(monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "nutpie"]:
         monkeypatch.delitem(sys.modules, name)
-    options = nuts.Options()
+    options = Options()
     monkeypatch.setitem(sys.modules, "nutpie", None)
     with pytest.raises(OptionError, match=r"pip install 'bayesvec\[nuts\]'"):
-        nuts.Options()
+        Options()
     with pytest.raises(OptionError, match=r"pip install 'bayesvec\[nuts\]'"):
         draw(options=options)
 
@@ -194,7 +202,7 @@ def test_missing_extra_is_said_with_its_remedy(monkeypatch):
 )
 def test_options_are_checked(options, message):
     with pytest.raises(OptionError, match=message):
-        nuts.Options(**options)
+        Options(**options)
 
 
 def test_warm_up_is_needed():

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 from bayesvec import priors
 from bayesvec.counts.rows import with_rows
 from bayesvec.errors import OptionError
+from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.inference.gibbs.redraw import is_joint
 from bayesvec.inference.sides import make_coupling, make_side, make_trees
@@ -181,8 +182,8 @@ def test_what_is_no_forest():
 
 def test_when_trees_are_redrawn():
     counts, prior = walks()
-    assert gibbs.prepare(counts, priors.spherical(1.0), 2).by_word.forest is None
-    often, seldom = (gibbs.prepare(counts, prior, dim).by_word.forest.every for dim in (2, 40))
+    assert gibbs.prepare(Problem(counts, priors.spherical(1.0), 2)).by_word.forest is None
+    often, seldom = (gibbs.prepare(Problem(counts, prior, dim)).by_word.forest.every for dim in (2, 40))
     assert often < seldom
     every = 3
     for joint, expected in (("auto", [1, 4, 7]), ("never", []), ("always", list(range(8)))):

@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 
 import bayesvec as bv
-from bayesvec.chains.memory import draw_alone
 from bayesvec.counts.split import split_documents
 from bayesvec.errors import AnchorError, OptionError
-from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.model.identification import choose_anchors
 from bayesvec.model.map import find_map
 from bayesvec.paper.metrics import against_truth, effective
-from bayesvec.paper.sampling import Drawn, _Clock, draw
+from bayesvec.paper.sampling import Clock, Drawn, draw
 from bayesvec.paper.variants import WAYS
 from bayesvec.paper.workspace import Bench
 from bayesvec.priors import spherical
+from run_tools import draw_in_memory
 
 VOCAB, DIM = 12, 2
 
@@ -38,12 +37,10 @@ def drawn_by(name, world, bench, **settings):
 
 def test_a_chain_is_that_of_a_run(world, bench):
     found = drawn_by("gibbs", world, bench)
-    rho, alpha = draw_alone(
-        gibbs, world[0], spherical(float(DIM)), DIM, options=gibbs.Options(), draws=20, warmup=5, seed=1
-    )
-    assert np.array_equal(found.rho[0], rho)
-    assert np.array_equal(found.alpha[0], alpha)
-    assert not np.array_equal(found.rho[1], rho)
+    rho, alpha = draw_in_memory("gibbs", world[0], spherical(float(DIM)), DIM, chains=2, draws=20, warmup=5)
+    assert np.array_equal(found.rho, rho)
+    assert np.array_equal(found.alpha, alpha)
+    assert not np.array_equal(found.rho[1], rho[0])
     one_thread = drawn_by("gibbs", world, bench, threads=1)
     assert np.array_equal(found.rho, one_thread.rho)
 
@@ -101,20 +98,29 @@ def test_nuts_is_timed_after_warm_up(world, bench):
 def test_draws_made_before_the_report_are_not_counted_as_free(bench):
     """100 draws of warm-up and 400 after it at ten a second, told of every four seconds."""
     now = [0.0]
-    clock = _Clock(100, bench, now=lambda: now[0])
-    for second in range(0, 52, 4):
-        now[0] = float(second)
-        clock(f"NUTS: {min(10 * second, 500)} of 500 draws")
-    now[0] = 50.0
-    middle, seconds = clock.split(400)
-    assert seconds == pytest.approx(40.0)
-    assert middle == pytest.approx(10.0)
-    one_by_one = _Clock(100, bench, together=False, now=lambda: 50.0)
-    one_by_one("NUTS: 100 of 500 draws")
-    assert np.isnan(one_by_one.split(400)[1])
-    late = _Clock(100, bench, now=lambda: 50.0)
-    late("NUTS: 500 of 500 draws")
-    assert np.isnan(late.split(400)[1])
+    clock = Clock(100, bench, now=lambda: now[0])
+    clock.start()
+    for now[0] in (*np.arange(0.0, 50.0, 4.0), 50.0):
+        clock.report(int(10 * now[0]))
+    assert clock.seconds(400) == pytest.approx(40.0)
+    late = Clock(100, bench, now=lambda: 50.0)
+    late.report(500)
+    assert np.isnan(late.seconds(400))
+
+
+def test_sweeps_are_timed_after_warm_up(bench):
+    now = [3.0]
+    for warmup, expected in ((10, 20.0), (0, 30.0)):
+        clock = Clock(warmup, bench, now=lambda: now[0])
+        now[0] = 3.0
+        clock.start()
+        for sweep in range(1, 31):
+            now[0] += 1.0
+            clock.at(sweep, 0.0)
+        assert clock.seconds(30 - warmup) == expected
+    bench.stop.set()
+    with pytest.raises(KeyboardInterrupt):
+        clock.at(31, 0.0)
 
 
 def test_turning_changes_no_product_and_makes_means(world, bench):

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 import bayesvec as bv
-from bayesvec import fitting as run
 from bayesvec import priors
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.counts.rows import with_rows
 from bayesvec.errors import OptionError
+from bayesvec.inference import methods
 from bayesvec.model.density import Model
 from bayesvec.priors import Prior, RowPrior
 from bayesvec.vectors.read import Vectors
 from run_tools import draw_bytes
 
-METHODS = sorted(set(run.METHODS) - {"fake"})
+METHODS = sorted(set(methods.names()) - {"fake"})
 SETTINGS = {"chains": 2, "draws": 6, "warmup": 12, "progress": False}
 QUICK = {"mfvi": {"max_iterations": 200}}  # converged or not is tested elsewhere
 DIM = 2

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from bayesvec import priors
-from bayesvec.chains.memory import draw_alone
 from bayesvec.counts.rows import with_rows
 from bayesvec.errors import OptionError
-from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.simulation.slices import simulate_slices
 from evidence import agrees
+from run_tools import draw_in_memory
 
 
 def vectors(truth, slices):
@@ -77,9 +76,7 @@ def covered(kind, world, *, step=STEP, pairs=25_000):
     )
     prior = make_prior(kind, counts, step)
     counts = with_rows(counts, prior.added)
-    rho, _ = draw_alone(
-        gibbs, counts, prior, DIM, options=gibbs.Options(), draws=DRAWS, warmup=200, thin=2, seed=world
-    )
+    rho = draw_in_memory("gibbs", counts, prior, DIM, draws=DRAWS, warmup=200, thin=2, seed=world)[0][0]
     shares = []
     for draws, right in zip(cosines(rho), cosines(truth.rho), strict=True):
         low, high = np.quantile(draws, [0.05, 0.95], axis=0)

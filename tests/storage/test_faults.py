@@ -56,15 +56,16 @@ def test_killed_at_25_random_moments(tmp_path, whole):
 FULL_DISK = """
 import resource, sys
 from run_tools import fake_fit
-from bayesvec.chains import display, driver
+from bayesvec.chains import driver
+from bayesvec.chains.display import ChainProgress
 from bayesvec.errors import RunError
 driver.COMMIT_SECONDS = driver.COMMIT_SHARE = 0.0
-at = display.ChainProgress.at
+at = ChainProgress.at
 def limited(self, sweep, log_posterior):
     at(self, sweep, log_posterior)
     if sweep == 30:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
-display.ChainProgress.at = limited
+ChainProgress.at = limited
 try:
     fake_fit(sys.argv[1], draws=60)
 except RunError as error:

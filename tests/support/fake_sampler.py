@@ -1,4 +1,4 @@
-"""A sampler with a known law for tests of the run loop: x <- 0.9 x + noise addressed by (chain, sweep)."""
+"""A sampler with a known law for tests of the driver: x <- 0.9 x + noise addressed by (chain, sweep)."""
 
 import time
 from dataclasses import dataclass
@@ -6,6 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesvec.inference.contract import Sampler
+from bayesvec.inference.methods import Method
+from bayesvec.inference.state import Info
 from bayesvec.kernels import rng
 
 
@@ -22,51 +25,47 @@ class State(NamedTuple):
     count: int  # a scalar must survive a checkpoint too
 
 
-class Info(NamedTuple):
-    log_posterior: float
+class Fake(Sampler):
+    State = State
 
+    def __init__(self, problem):
+        self.sizes = problem.counts.num_words, problem.counts.num_contexts
+        self.dim = problem.dim
+        self.options = problem.options
 
-class Problem(NamedTuple):
-    rows: int
-    contexts: int
-    dim: int
-    options: Options
-    anchors: Any
+    def init(self, *, seed, chain, rho=None, alpha=None, threads=1, report=None):
+        sides = [
+            noise(size, self.dim, seed, chain, 0, purpose) if given is None else given
+            for size, given, purpose in zip(self.sizes, (rho, alpha), (rng.RHO, rng.ALPHA), strict=True)
+        ]
+        return State(*(np.asarray(side, np.float32) for side in sides), 0)
 
-
-def prepare(counts, prior, dim, *, options, anchors=None):
-    return Problem(counts.num_words, counts.num_contexts, dim, options, anchors)
-
-
-def start(problem, *, seed, chain, rho=None, alpha=None):
-    return State(
-        np.asarray(
-            noise(problem.rows, problem.dim, seed, chain, 0, rng.RHO) if rho is None else rho, np.float32
-        ),
-        np.asarray(
-            noise(problem.contexts, problem.dim, seed, chain, 0, rng.ALPHA) if alpha is None else alpha,
-            np.float32,
-        ),
-        0,
-    )
-
-
-def sweep(problem, state, *, seed, chain, number, threads):
-    options = problem.options
-    if options.delay:
-        time.sleep(options.delay)
-    if options.fail_at and number == options.fail_at and chain == 1:
-        raise RuntimeError("planted failure")
-    assert state.count == number - 1, "the loop skipped or repeated a sweep"
-    rho = 0.9 * state.rho + options.step * noise(problem.rows, problem.dim, seed, chain, number, rng.RHO)
-    alpha = 0.9 * state.alpha + options.step * noise(
-        problem.contexts, problem.dim, seed, chain, number, rng.ALPHA
-    )
-    after = State(rho.astype(np.float32), alpha.astype(np.float32), number)
-    return after, Info(float(-(after.rho**2).sum()))
+    def step(self, state, *, seed, chain, number, threads):
+        options = self.options
+        if options.delay:
+            time.sleep(options.delay)
+        if options.fail_at and number == options.fail_at and chain == 1:
+            raise RuntimeError("planted failure")
+        assert state.count == number - 1, "the loop skipped or repeated a sweep"
+        sides = [
+            0.9 * side + options.step * noise(len(side), self.dim, seed, chain, number, purpose)
+            for side, purpose in ((state.rho, rng.RHO), (state.alpha, rng.ALPHA))
+        ]
+        after = State(*(side.astype(np.float32) for side in sides), number)
+        return after, Info(float(-(after.rho**2).sum()))
 
 
 def noise(rows, dim, seed, chain, number, purpose):
     out = np.empty(rows * dim)
     rng.fill_normals(rng.make_key(seed, purpose, chain=chain, sweep=number), 0, 0, out)
     return out.reshape(rows, dim)
+
+
+METHOD = Method(
+    name="fake",
+    kind="sweeps",
+    sentence="Draws of a stationary process.",
+    use="In tests.",
+    code="fake_sampler:Fake",
+    options=Options,
+)

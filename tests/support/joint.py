@@ -8,6 +8,7 @@ from scipy.special import expit
 
 from bayesvec._parallel import Threads
 from bayesvec.counts.pairs import from_pairs
+from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import sampler as gibbs
 from evidence import agrees
 
@@ -135,12 +136,11 @@ def joint_draws(
     the statistics of the draws of (rho, alpha, scales); ``scales`` are the initial values of learned ones; ``stop``
     is asked after each stage whether the draws so far are enough.
     """
-    problem = with_own_data(gibbs.prepare(counts, prior, dim, options=options, anchors=anchors))
+    problem = with_own_data(gibbs.prepare(Problem(counts, prior, dim, options=options, anchors=anchors)))
     side, by_context = problem.by_word.side, problem.by_context.side
     swept = problem if spoil is None else spoil(problem)
     generator = np.random.default_rng(7)
-    state = gibbs.start(
-        problem,
+    state = problem.init(
         seed=5,
         chain=0,
         rho=draw_prior(prior.rho, counts.num_words, dim, generator),
@@ -155,7 +155,7 @@ def joint_draws(
             eta = np.einsum("ik,ik->i", state.rho[word].astype(np.float64), state.alpha[side.other])
             side.kappa[:] = generator.binomial(side.n, expit(eta)) + extra - 0.5 * side.n
             by_context.kappa[:] = side.kappa[counts.permutation]
-            state, _ = gibbs.sweep(swept, state, seed=5, chain=0, number=number, threads=ONE)
+            state, _ = swept.step(state, seed=5, chain=0, number=number, threads=ONE)
             states.append(state)
             if number + 1 in STAGES or number + 1 == sweeps:
                 found.append(watch(*(np.array(part, dtype=np.float64) for part in zip(*states, strict=True))))

@@ -1,13 +1,19 @@
 """What the tests of runs share: small counts, the bytes of a run, a run with the fake sampler."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
 from bayesvec import fitting as run
+from bayesvec._parallel import Threads
+from bayesvec.chains.driver import Driver
 from bayesvec.counts.pairs import PairCounts, from_pairs
+from bayesvec.inference import methods
+from bayesvec.storage.memory import Memory
+from fake_sampler import METHOD
 
-run.METHODS.setdefault("fake", "fake_sampler")
+methods.register(METHOD)
 
 
 def small_counts(words: int = 12, contexts: int = 9, seed: int = 0) -> PairCounts:
@@ -38,3 +44,34 @@ def fake_fit(out, counts=None, **settings):
     """A run with the fake sampler."""
     given = {"method": "fake", "init": "random", "draws": 25, "warmup": 10, "progress": False, **settings}
     return run.fit(counts or small_counts(), 3, out=out, **given)
+
+
+def draw_in_memory(name, counts, prior, dim, **settings):
+    """Draws of rho and alpha, (chain, draw, row, K), by the driver into memory."""
+    given = {"chains": 1, "identify": "none", **settings}
+    memory = Memory(run.make_settings(method=name, dim=dim, **given), counts)
+    driver = Driver(memory, methods.find(name), counts, prior)
+    for chain in range(memory.settings.chains):
+        driver.run_chain(chain)
+    return memory.arrays["rho"], memory.arrays["alpha"]
+
+
+def run_sampler(sampler, *, chains, draws, seed, threads=1, report=lambda done: None):
+    """Rows and statistics of all chains of a sampler, (chain, draw, ...) by name; and its last states."""
+
+    def run(chain):
+        states = [sampler.init(seed=seed, chain=chain, report=report)]
+        infos = []
+        for number in range(1, draws + 1):
+            state, info = sampler.step(states[-1], seed=seed, chain=chain, number=number, threads=Threads(1))
+            states.append(state)
+            infos.append(info)
+        rows = {side: np.array([getattr(state, side) for state in states[1:]]) for side in ("rho", "alpha")}
+        statistics = {name: np.array([getattr(info, name) for info in infos]) for name in infos[0]._fields}
+        return rows | statistics, states[-1]
+
+    with ThreadPoolExecutor(threads) as pool:
+        found = list(pool.map(run, range(chains)))
+    return {name: np.array([kept[name] for kept, _ in found]) for name in found[0][0]}, [
+        last for _, last in found
+    ]

@@ -1,1 +1,1 @@
-"""What a run is made of: its settings, its folder, its chains and what they tell while they move."""
+"""The driver of all chains: where they start, how they move into a backend, what they show."""

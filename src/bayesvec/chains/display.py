@@ -35,8 +35,8 @@ class ChainProgress:
     def __init__(self, chain: int, settings: Settings) -> None:
         self.chain = chain
         self.sweep = 0
+        self.ahead = 0  # steps of a chain that is run as a whole before its draws are stored
         self.log_posterior = math.nan
-        self.done = False
         self._settings = settings
         self._cosines: Float32 = np.empty((0, 0), np.float32)  # (draw, pair), with room to grow
         self.draws = 0
@@ -44,7 +44,7 @@ class ChainProgress:
         self._began = self._latest = time.monotonic()
 
     def take_up(self, sweep: int, path: Path) -> None:
-        """Begin at ``sweep``, with the cosines that are in the run folder already."""
+        """Start at ``sweep``, with the cosines that are in the run folder already."""
         self.sweep = sweep
         draws = open_draws(path)
         if not draws.monitored:  # there is one word only
@@ -53,13 +53,22 @@ class ChainProgress:
         self._cosines = draws.chain_stats("cosine", self.chain).astype(np.float32)
         self.draws = len(self._cosines)
 
+    def report(self, done: int) -> None:
+        """Take note of steps that a sampler has done ahead of the driver, warm-up included."""
+        self.ahead = done
+        self._note(done)
+
     def at(self, sweep: int, log_posterior: float) -> None:
-        """Say that a sweep is done."""
+        """Take note of a sweep."""
         self.log_posterior = log_posterior
         self.sweep = sweep
+        if not self.ahead:
+            self._note(sweep)
+
+    def _note(self, step: int) -> None:
         self._latest = time.monotonic()
-        if self._first is None:  # the first sweep here may have waited for the compiler
-            self._first, self._began = sweep, self._latest
+        if self._first is None:  # the first step here may have waited for the compiler
+            self._first, self._began = step, self._latest
 
     def add(self, cosines: Array) -> None:
         """Add the cosines of a stored draw."""
@@ -78,23 +87,41 @@ class ChainProgress:
 
     @property
     def rate(self) -> float:
-        """Sweeps per second since the first that this process has done; 0 until there are two."""
-        first = self.sweep if self._first is None else self._first
-        return (self.sweep - first) / max(self._latest - self._began, 1e-9)
+        """Steps per second since the first that this process has done; 0 until there are two."""
+        steps = self.ahead or self.sweep
+        first = steps if self._first is None else self._first
+        return (steps - first) / max(self._latest - self._began, 1e-9)
 
     @property
     def seconds_left(self) -> float:
         """Seconds to the end at this rate; infinite until it is known."""
-        left = self._settings.sweeps - self.sweep
+        if self.fraction >= 1.0:
+            return 0.0
+        left = self._steps - (self.ahead or self.sweep)
         return 0.0 if not left else left / self.rate if self.rate else math.inf
 
     @property
     def phase(self) -> str:
         """What the chain is doing, and how much of it is done."""
+        settings, steps = self._settings, self.ahead or self.sweep
+        warmup = settings.warmup if self.ahead else settings.warmup_sweeps
+        if steps < warmup:
+            return f"warm-up {steps}/{warmup}"
+        draws = max(self.draws, (self.ahead - warmup) // settings.thin if self.ahead else 0)
+        return f"draw {draws}/{settings.draws}"
+
+    @property
+    def _steps(self) -> int:
+        """All steps of the chain."""
         settings = self._settings
-        if self.sweep < settings.warmup_sweeps:
-            return f"warm-up {self.sweep}/{settings.warmup_sweeps}"
-        return f"draw {self.draws}/{settings.draws}"
+        return settings.warmup + settings.draws * settings.thin if self.ahead else settings.sweeps
+
+    @property
+    def fraction(self) -> float:
+        """How much of the chain is done."""
+        if self.sweep >= self._settings.sweeps:
+            return 1.0
+        return min(1.0, (self.ahead or self.sweep) / self._steps)
 
     @property
     def figures(self) -> tuple[str, str, str]:
@@ -170,25 +197,24 @@ class Lines:
     def __init__(self, chains: Sequence[ChainProgress], settings: Settings) -> None:
         self._chains = chains
         self._judge = Judge(chains)
-        self._total = settings.sweeps * len(chains)
-        self._tenth = 10 * self._done // self._total
+        self._tenth = self._tenths
         self._when = time.monotonic()
 
     @property
-    def _done(self) -> int:
-        return sum(chain.sweep for chain in self._chains)
+    def _tenths(self) -> int:
+        return int(10 * sum(chain.fraction for chain in self._chains) / len(self._chains))
 
     def update(self, final: bool = False) -> None:
         """Write what is due."""
-        tenth, passed = 10 * self._done // self._total, time.monotonic() - self._when
+        tenth, passed = self._tenths, time.monotonic() - self._when
         further = tenth > self._tenth and (passed > 1.0 or final)
         if not (further or passed > LINE_SECONDS):
             return
         self._tenth, self._when = tenth, time.monotonic()
         for chain in self._chains:
             rate, left, value = chain.figures
-            told = f"{chain.phase}, {rate} sweeps/s, {left} left, log posterior {value}"
-            sys.stderr.write(f"chain {chain.chain}: {told}\n")
+            text = f"{chain.phase}, {rate} sweeps/s, {left} left, log posterior {value}"
+            sys.stderr.write(f"chain {chain.chain}: {text}\n")
         if text := self._judge.text(final):
             sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
@@ -226,7 +252,7 @@ class Live:
         for title in ("chain", "", "", "sweeps/s", "left", "log posterior"):
             table.add_column(title, justify="left" if title in ("chain", "") else "right", no_wrap=True)
         for chain in self._chains:
-            bar = ProgressBar(total=self._settings.sweeps, completed=chain.sweep, width=24)
+            bar = ProgressBar(total=1.0, completed=chain.fraction, width=24)
             table.add_row(str(chain.chain), bar, chain.phase, *chain.figures)
         return table
 

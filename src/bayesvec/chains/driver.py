@@ -1,107 +1,231 @@
-"""One chain: sweep, store, commit, until it is done or stopped; and what all chains of a run share."""
+"""The only driver of chains: step, store, commit, until the end or until stopped; into any backend."""
 
 import os
 import threading
 import time
-from types import ModuleType
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
 
 import numpy as np
 
-from bayesvec import _atomic as files
 from bayesvec._parallel import Threads
+from bayesvec._progress import progress as show_progress
 from bayesvec._types import Array
-from bayesvec.chains.begin import find_approximation, find_begin, jittered, load_prior
-from bayesvec.chains.display import ChainProgress
+from bayesvec.chains.start import find_start, jittered
 from bayesvec.counts.pairs import PairCounts
+from bayesvec.inference.contract import Count, Independent, Problem, Report, Sampler, silent
+from bayesvec.inference.methods import Method
 from bayesvec.model.identification import Anchors, Reference, align, settle_reference
-from bayesvec.storage import folder
-from bayesvec.storage.folder import Run
-from bayesvec.storage.layout import read_mark
-from bayesvec.storage.writer import ChainRecorder
+from bayesvec.priors import Prior
+from bayesvec.storage.folder import cosines
+from bayesvec.storage.kinds import WHOLE_CHAINS
+from bayesvec.storage.memory import ChainStore, Store
+from bayesvec.storage.outcome import Outcome
 
 REFERENCE_STATES = 16
 REFERENCE_BYTES = 256 << 20  # held at the most while the reference is settled
 
-# Seconds between commits, at least; the tests shorten it. A commit takes a twentieth of the time at the most.
+# Minimum number of seconds between commits; the tests shorten it. Commits take at most a twentieth of the time.
 COMMIT_SECONDS = float(os.environ.get("BAYESVEC_COMMIT_SECONDS", "2"))
 COMMIT_SHARE = 20.0
 
 
-class Work:
-    """What all chains of a run share."""
+class Watcher(Protocol):
+    """Something that follows a chain."""
 
-    def __init__(self, run: Run, counts: PairCounts, module: ModuleType, *, threads: int, show: bool) -> None:
-        self.run = run
-        self.settings = run.settings
-        self.module = module
+    def report(self, done: int) -> None:
+        """Take note of steps that a sampler has done ahead of the driver, warm-up included."""
+
+    def at(self, sweep: int, log_posterior: float) -> None:
+        """Take note of a sweep."""
+
+    def add(self, cosines: Array) -> None:
+        """Take note of a stored draw."""
+
+
+class Unwatched:
+    """Follows nothing."""
+
+    def report(self, done: int) -> None:
+        """Do nothing."""
+
+    def at(self, sweep: int, log_posterior: float) -> None:
+        """Do nothing."""
+
+    def add(self, cosines: Array) -> None:
+        """Do nothing."""
+
+
+class _Stopped(Exception):
+    """A sampler was interrupted at its long work."""
+
+
+class Driver:
+    """What all chains of a run share.
+
+    Parameters
+    ----------
+    store : Store
+        The backend: a run folder, or memory. Its settings are those of the run.
+    method : Method
+        The method.
+    counts : PairCounts
+        The data.
+    prior : Prior
+        The prior of both sides.
+    threads : int
+        Threads for what comes before the chains.
+    show : bool
+        Show progress of that.
+    report : callable, optional
+        Given a few words on the progress of an approximation; may raise to stop.
+    warn : callable, optional
+        Given warnings.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        method: Method,
+        counts: PairCounts,
+        prior: Prior,
+        *,
+        threads: int = 1,
+        show: bool = False,
+        report: Report = silent,
+        warn: Report = silent,
+    ) -> None:
+        self.store = store
+        self.method = method
+        self.settings = settings = store.settings
         self.stop = threading.Event()
-        prior = load_prior(run)
         self.scale_names = prior.scale_names
-        self.axes = prior.free_axes(self.settings.dim)
-        self.begin = find_begin(run, counts, prior, threads=threads, show=show)
-        anchors = None
-        if self.settings.identify == "fixed":
-            anchors = Anchors(self.begin["anchor_rows"], self.begin["anchor_values"])
-        given = {"options": module.Options(**self.settings.options), "anchors": anchors}
-        if not self.settings.sweeping:
-            given["approximation"] = find_approximation(
-                run, module, counts, prior, threads=threads, show=show, **given
-            )
-        self.problem = module.prepare(counts, prior, self.settings.dim, **given)
-        self.monitored = np.array(run.manifest["monitored"], dtype=np.int64).reshape(-1, 2).T.copy()
+        self.axes = prior.free_axes(settings.dim)
+        self.start = find_start(store, counts, prior, threads=threads, show=show, warn=warn)
+        self.problem = Problem(
+            counts,
+            prior,
+            settings.dim,
+            options=method.options(**settings.options),
+            anchors=Anchors(self.start["anchor_rows"], self.start["anchor_values"])
+            if settings.identify == "fixed"
+            else None,
+            warmup=settings.warmup,
+            draws=settings.draws * settings.thin,
+        )
+        self.sampler = self._make_sampler(threads, show, report)
+        self.monitored = np.array(store.monitored, dtype=np.int64).reshape(-1, 2).T.copy()
         self.reference: Reference | None = None
         self.settled = threading.Event()
-        if run.state_file("reference").exists():
-            self._take_reference()
+        self._last: dict[int, Any] = {}  # states by chain
+        self._take_reference()
+
+    def _make_sampler(self, threads: int, show: bool, report: Report) -> Sampler:
+        """Return the method's sampler; for an approximation, fitted once and kept, one that draws from it."""
+        made, store = self.method.load(), self.store
+        if self.method.is_sampler:
+            if self.method.kind == WHOLE_CHAINS and store.read_outcome().kind != WHOLE_CHAINS:
+                store.write_outcome(Outcome(self.method.kind, {}, self.method.caveat))
+            sampler: Sampler = made(self.problem)
+            return sampler
+        arrays = store.read_state("approximation")
+        if arrays is None:
+            with show_progress(self.method.name, None, enabled=show) as advance:
+
+                def tell(text: str) -> None:
+                    advance(1, text)
+                    report(text)
+
+                arrays = made.fit(self.problem, seed=self.settings.seed, threads=threads, report=tell)
+            # first: where the arrays are, it is there too
+            store.write_outcome(Outcome(self.method.kind, made.summary(arrays), self.method.caveat))
+            store.write_state("approximation", arrays)
+        return Independent(made(self.problem, arrays))
 
     def ended(self, chain: int) -> bool:
         """Whether a chain has all its draws already."""
-        return read_mark(self.run.path, chain).sweep >= self.settings.sweeps
+        return self.store.sweep(chain) >= self.settings.sweeps
 
-    def run_chain(self, progress: ChainProgress, num_threads: int) -> None:
-        """Run one chain from where it is to its end, or until it is stopped."""
-        chain, settings = progress.chain, self.settings
-        record = ChainRecorder(self.run.path, chain, self.run.manifest)
-        state, sweep = self._take_up(record)
-        progress.take_up(sweep, self.run.path)
+    def states(
+        self, chain: int, threads: Threads, state: Any = None, number: int = 0
+    ) -> Iterator[tuple[Any, Any]]:
+        """Yield the state and the statistics after each step from ``number`` on, without end."""
+        seed = self.settings.seed
+        if state is None:
+            state = self._init(chain, threads.count)
+        while True:
+            number += 1
+            state, info = self.sampler.step(state, seed=seed, chain=chain, number=number, threads=threads)
+            yield state, info
+
+    def run_chain(self, chain: int, num_threads: int = 1, watcher: Watcher | None = None) -> bool:
+        """Run one chain from where it is to its end, or until it is stopped; return whether it has ended."""
+        settings, watcher = self.settings, watcher or Unwatched()
+        record = self.store.recorder(chain)
         pace = _Pace()
         spent = 0.0
         with Threads(num_threads) as threads:
+            try:
+                state, sweep = self._take_up(record, threads, watcher.report)
+            except _Stopped:
+                return False
+            steps = self.states(chain, threads, state, sweep)
             while sweep < settings.sweeps and self._ready(sweep, chain, state):
                 began = time.perf_counter()
-                state, info = self.module.sweep(
-                    self.problem, state, seed=settings.seed, chain=chain, number=sweep + 1, threads=threads
-                )
+                state, info = next(steps)
                 sweep += 1
                 spent += time.perf_counter() - began
                 if sweep > settings.warmup_sweeps and (sweep - settings.warmup_sweeps) % settings.thin == 0:
                     values = self._draw(state, info, spent)
                     record.append(values)
-                    progress.add(values["cosine"])
+                    watcher.add(values["cosine"])
                     spent = 0.0
                 elif chain == 0:
                     self._keep_for_reference(sweep, state)
-                progress.at(sweep, info.log_posterior)
+                watcher.at(sweep, info.log_posterior)
                 if pace.due(whole=sweep <= settings.warmup_sweeps or record.between_shards):
                     pace.time(record.commit, sweep, _arrays(state))
         if sweep > record.mark.sweep:
             record.commit(sweep, _arrays(state))
-        progress.done = sweep >= settings.sweeps
+        self._last[chain] = state
+        return sweep >= settings.sweeps
 
-    def _take_up(self, record: ChainRecorder) -> tuple[Any, int]:
+    def finish(self) -> None:
+        """Keep what the sampler reports of the run, after all chains have ended."""
+        legacy = self.method.is_sampler and self.store.read_state("approximation") is not None
+        if self.method.is_sampler and not legacy:
+            states = [self._last[chain] for chain in sorted(self._last)]
+            if summary := self.sampler.summary(states):
+                self.store.write_outcome(Outcome(self.method.kind, summary, self.method.caveat))
+
+    def _init(self, chain: int, threads: int, report: Count = silent) -> Any:
+        """Return the first state of a chain."""
+
+        def check(done: int) -> None:
+            report(done)
+            if self.stop.is_set():
+                raise _Stopped
+
+        start = jittered(self.start, self.settings.seed, chain) if "rho" in self.start else {}
+        return self.sampler.init(seed=self.settings.seed, chain=chain, **start, threads=threads, report=check)
+
+    def _take_up(self, record: ChainStore, threads: Threads, report: Count) -> tuple[Any, int]:
         """Return a chain's committed state and its sweep, or its start."""
-        saved = record.restore()
-        if saved:
+        saved, sweep = record.restore(), record.mark.sweep
+        if saved and (self.method.kind != WHOLE_CHAINS or sweep >= self.settings.sweeps):
             plain = {name: array if array.ndim else array.item() for name, array in saved.items()}
-            return self.module.State(**plain), record.mark.sweep
-        start = jittered(self.begin, self.settings.seed, record.chain) if "rho" in self.begin else {}
-        state = self.module.start(self.problem, seed=self.settings.seed, chain=record.chain, **start)
-        record.commit(0, _arrays(state))
-        return state, 0
+            return self.sampler.State(**plain), sweep
+        state = self._init(record.chain, threads.count, report)
+        if not saved:
+            record.commit(0, _arrays(state))
+        elif sweep:  # chains that are run as a whole are replayed
+            replayed = self.states(record.chain, threads, state)
+            for _ in range(sweep):
+                state, _info = next(replayed)
+        return state, sweep
 
     def _ready(self, sweep: int, chain: int, state: Any) -> bool:
-        """Whether to sweep on: not stopped, and after warm-up there is a reference to turn draws to."""
+        """Whether to continue: not stopped, and after warm-up there is a reference to align draws to."""
         if (
             self.settings.identify == "procrustes"
             and sweep == self.settings.warmup_sweeps
@@ -118,9 +242,9 @@ class Work:
         rho, alpha = state.rho, state.alpha
         if self.reference is not None:
             rho, alpha = align(rho, alpha, self.reference, self.axes)
-        cosine = folder.cosines(rho, *self.monitored)
+        cosine = cosines(rho, *self.monitored)
         stats = {"lp" if name == "log_posterior" else name: value for name, value in info._asdict().items()}
-        scales = dict(zip(self.scale_names, getattr(state, "scales", ()), strict=True))
+        scales = dict(zip(self.scale_names, state.scales, strict=True)) if self.scale_names else {}
         return {"rho": rho, "alpha": alpha, "cosine": cosine, "seconds": seconds, **stats, **scales}
 
     def _late_sweeps(self, state: Any) -> list[int]:
@@ -132,21 +256,21 @@ class Work:
     def _keep_for_reference(self, sweep: int, state: Any) -> None:
         wanted = self.settings.identify == "procrustes" and not self.settled.is_set()
         if wanted and sweep in self._late_sweeps(state):
-            arrays = {"rho": state.rho, "alpha": state.alpha}
-            files.write(self.run.state_file(f"late-{sweep}"), files.array_parts(arrays))
+            self.store.write_state(f"late-{sweep}", {"rho": state.rho, "alpha": state.alpha})
 
     def _settle_reference(self, state: Any) -> None:
-        late = [self.run.state_file(f"late-{sweep}") for sweep in self._late_sweeps(state)]
-        states = [(kept["rho"], kept["alpha"]) for kept in map(files.read_arrays, late)]
+        late = [self.store.read_state(f"late-{sweep}") for sweep in self._late_sweeps(state)]
+        states = [(kept["rho"], kept["alpha"]) for kept in late if kept is not None]
         reference = settle_reference(states or [(state.rho, state.alpha)], axes=self.axes)
-        files.write(self.run.state_file("reference"), files.array_parts(reference._asdict()))
+        self.store.write_state("reference", reference._asdict())
         self._take_reference()
 
     def _take_reference(self) -> None:
-        self.reference = Reference(**files.read_arrays(self.run.state_file("reference")))
-        for path in self.run.path.glob("state/late-*"):
-            path.unlink()
-        self.settled.set()
+        found = self.store.read_state("reference")
+        if found is not None:
+            self.reference = Reference(**found)
+            self.store.remove_states("late-")
+            self.settled.set()
 
 
 class _Pace:
@@ -160,8 +284,8 @@ class _Pace:
         """Whether it is time; longer is waited while a shard is not ``whole``."""
         return time.monotonic() - self._last >= self._interval * (1.0 if whole else 5.0)
 
-    def time(self, commit: Any, *args: Any) -> None:
-        """Commit, and see how long that takes."""
+    def time(self, commit: Callable[..., None], *args: Any) -> None:
+        """Commit, and measure how long that takes."""
         began = time.monotonic()
         commit(*args)
         self._last = time.monotonic()

@@ -1,174 +1,110 @@
-r"""Vectors from elsewhere as the start of a run.
+"""Where chains start: a MAP, the anchors, vectors that were given; found once and kept by the backend."""
 
-Words begin at the vectors given; a word that has none begins at random, as long as the others on average. The
-contexts begin at their mode given the words, for the Gibbs sampler redraws the words first, and from contexts
-that know nothing of them the start would be lost. Every chain adds its own noise, as to a MAP.
-"""
-
-import hashlib
-import os
-import re
-from pathlib import Path
-from typing import Any
+import sys
+from collections.abc import Mapping
+from typing import cast
 
 import numpy as np
 
-from bayesvec import _atomic as files
-from bayesvec._parallel import Threads
-from bayesvec._types import Array, Float64
+from bayesvec._progress import progress
+from bayesvec._types import Array
+from bayesvec.chains.given import is_given, start_at
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.errors import OptionError
+from bayesvec.inference.contract import Report, silent
+from bayesvec.inference.start import START_ITERATIONS
 from bayesvec.kernels import rng
-from bayesvec.model.density import Model
-from bayesvec.model.identification import Reference, align
-from bayesvec.model.map import measured_scale
+from bayesvec.model.identification import AnchorChoice, choose_anchors
+from bayesvec.model.map import MapEstimate, find_map
 from bayesvec.priors import Prior
-from bayesvec.storage.settings import INITS, Settings
+from bayesvec.storage.memory import Store
+from bayesvec.storage.settings import Settings
 
-Arrays = dict[str, Array]
-
-ITERATIONS = 100  # of the search for the contexts' mode, enough for a start
-_NAMED = re.compile(r"vectors [0-9a-f]{16}")
-
-
-def is_given(init: Any) -> bool:
-    """Whether a run begins at vectors that were given, not at a MAP or at random."""
-    return not (isinstance(init, str) and init in INITS)
+ANCHOR_ITERATIONS = 5000  # until the MAP has converged
+JITTER = 0.5  # spread of the starts around the MAP, in units of its entries' root mean square
 
 
-def check_start(init: Any, *, dim: Any, method: str, sweeping: bool) -> str:
-    """Return what stands for ``init`` in the settings until its words are known; raise if it cannot be used.
+def find_start(
+    store: Store, counts: PairCounts, prior: Prior, *, threads: int, show: bool = False, warn: Report = silent
+) -> dict[str, Array]:
+    """Return the MAP and the anchors that chains start with.
 
     Parameters
     ----------
-    init : str, path, or what `bayesvec.vectors.read.read_vectors` takes
-        As in `fit`.
-    dim : int
-        Length of a vector in the run.
-    method : str
-        The method.
-    sweeping : bool
-        Whether it draws by sweeping on from a start.
-    """
-    if not is_given(init):
-        return str(init)
-    if isinstance(init, str | os.PathLike) and not Path(init).exists():
-        raise OptionError(
-            f"init is {str(init)!r}; it must be {', '.join(INITS)} or vectors, and no file has that name"
-        )
-    if not sweeping:
-        raise OptionError(f"method {method} does not begin at vectors; leave init out, or use method gibbs")
-    from bayesvec.vectors.read import dim_of
-
-    _check_dim(init, dim_of(init), dim)
-    return "vectors"
-
-
-def _check_dim(init: Any, found: int | None, dim: Any) -> None:
-    if found is not None and found != dim:
-        name = init if isinstance(init, str | os.PathLike) else type(init).__name__
-        raise OptionError(f"{name} has vectors of {found} numbers, and dim is {dim}; fit with dim {found}")
-
-
-def read_start(init: Any, counts: PairCounts, dim: int) -> Arrays:
-    """Return the vectors for the words of ``counts``, (word, K), NaN for a word that has none.
-
-    A row ``word@group`` begins at its own vector if there is one and else at that of the word.
-    """
-    from bayesvec.vectors.read import none_of_them, read_vectors
-
-    plain = _without_groups(counts)
-    vectors = read_vectors(init, words={*counts.words, *plain})
-    _check_dim(init, vectors.dim, dim)
-    rows = vectors.rows(counts.words)
-    rows = np.where(rows < 0, vectors.rows(plain), rows)
-    if not np.any(rows >= 0):
-        raise none_of_them(vectors.source, counts.num_words)
-    rho = np.full((counts.num_words, dim), np.nan, dtype=np.float32)
-    rho[rows >= 0] = vectors.values[rows[rows >= 0]]
-    if not np.any(np.nan_to_num(rho)):
-        raise OptionError(f"the vectors of {vectors.source} are zero, which is no place to begin at")
-    return {"rho": rho}
-
-
-def _without_groups(counts: PairCounts) -> tuple[str, ...]:
-    if counts.groups is None:
-        return counts.words
-    return tuple(
-        word.removesuffix(f"@{group}") for word, group in zip(counts.words, counts.groups, strict=True)
-    )
-
-
-def start_name(start: Arrays) -> str:
-    """Return what stands for a start in the settings: equal for equal starts."""
-    return f"vectors {hashlib.sha256(b''.join(files.array_parts(start))).hexdigest()[:16]}"
-
-
-def said_of(start: Arrays) -> str:
-    """Return how many words have a vector."""
-    known = int(np.isfinite(start["rho"][:, 0]).sum())
-    rest = len(start["rho"]) - known
-    told = f"{known:,} of {len(start['rho']):,} words begin at the vectors given"
-    return f"{told}, {rest:,} at random" if rest else told
-
-
-def wanted_name(init: Any, counts: PairCounts, dim: int) -> str:
-    """Return the name of the start that a command names again for a run that is there."""
-    if not is_given(init) or (isinstance(init, str) and _NAMED.fullmatch(init)):
-        return str(init)
-    return start_name(read_start(init, counts, dim))
-
-
-def begin_at(
-    start: Arrays, counts: PairCounts, prior: Prior, settings: Settings, *, mode: Any, threads: int
-) -> Arrays:
-    """Return where all chains begin: the words at ``start``, the contexts at their mode given the words.
-
-    Parameters
-    ----------
-    start : dict
-        What `read_start` returned.
+    store : Store
+        Where it is kept; its settings decide.
     counts : PairCounts
         The data.
     prior : Prior
         The prior of both sides.
-    settings : Settings
-        The run's settings.
-    mode : MapEstimate or None
-        The MAP that anchors are taken from; the start is turned to it.
     threads : int
-        Threads in all.
+        Threads to use; the result does not depend on it.
+    show : bool
+        Show progress.
+    warn : callable, optional
+        Given a warning if the MAP that anchors are taken from has not converged.
     """
-    rho = _filled(start["rho"].astype(np.float64), settings.seed)
-    with Threads(threads) as workers:
-        alpha = contexts_given(Model(counts, prior, threads=workers), rho)
-    if mode is not None:
-        rho, alpha = align(rho, alpha, Reference(mode.rho, mode.alpha))  # type: ignore[assignment]
-    return {"rho": rho, "alpha": alpha}
+    settings = store.settings
+    start = store.read_state("begin")
+    if start is None:
+        start = {}
+        fixed = settings.identify == "fixed"
+        mode = None
+        if fixed or (settings.init == "map" and settings.sweeping):
+            mode = _find_mode(counts, prior, settings, threads=threads, show=show)
+            if fixed:
+                start |= _anchors(mode, settings)
+            if settings.init == "map" and np.any(mode.rho) and np.any(mode.alpha):
+                start |= {"rho": mode.rho, "alpha": mode.alpha}
+        if is_given(settings.init):
+            given = store.read_state("start") or {}
+            start |= start_at(given, counts, prior, settings, mode=mode if fixed else None, threads=threads)
+        store.write_state("begin", start)
+    if not start.get("map_converged", True):  # the draws then depend on where the search stopped
+        warn(
+            "the MAP that the anchors are fixed at has not converged (its scaled gradient is "
+            f"{float(start['map_scaled_gradient']):.2g}); use identify='procrustes', a larger prior precision or a "
+            "smaller dim"
+        )
+    return start
 
 
-def _filled(rho: Float64, seed: int) -> Float64:
-    """Give random vectors to the rows that have none."""
-    size = np.sqrt(np.nanmean(rho**2))
-    key = rng.make_key(seed, rng.START, sweep=rng.Start.FILLED)
-    for row in np.flatnonzero(np.isnan(rho[:, 0])).tolist():
-        rng.fill_normals(key, row, 0, rho[row])
-        rho[row] *= size
-    return rho
+def _find_mode(
+    counts: PairCounts, prior: Prior, settings: Settings, *, threads: int, show: bool
+) -> MapEstimate:
+    if show and not sys.stderr.isatty():
+        sys.stderr.write("looking for a start\n")
+    with progress("looking for a start", None, enabled=show) as advance:
+        return find_map(
+            counts,
+            prior,
+            settings.dim,
+            seed=settings.seed,
+            max_iterations=ANCHOR_ITERATIONS if settings.identify == "fixed" else START_ITERATIONS,
+            threads=threads,
+            callback=lambda _, value, slope: advance(1, f"log posterior {value:.1f}"),
+        )
 
 
-def contexts_given(model: Model, rho: Float64, *, iterations: int = ITERATIONS) -> Float64:
-    """Return the mode of the contexts given the words, by L-BFGS; it is one, for each row is concave."""
-    from scipy.optimize import minimize
+def _anchors(mode: MapEstimate, settings: Settings) -> dict[str, Array]:
+    """Choose the anchors; only the paper's variant fixes contexts that do not span all directions."""
+    how = cast("AnchorChoice | list[int]", settings.anchors)
+    spanning = not settings.options.get("restart", False)
+    anchors = choose_anchors(mode.alpha, how, seed=settings.seed, spanning=spanning)
+    return {
+        "anchor_rows": anchors.rows,
+        "anchor_values": anchors.values,
+        "map_converged": np.asarray(mode.converged),
+        "map_scaled_gradient": np.asarray(mode.scaled_gradient),
+    }
 
-    alpha = np.zeros((model.counts.num_contexts, rho.shape[1]))
-    scale = measured_scale(model, np.concatenate([rho, alpha]))[len(rho) :]  # (context, 1)
 
-    def objective(scaled: Float64) -> tuple[float, Float64]:
-        value, _, slope = model.gradient(rho, scaled.reshape(alpha.shape) * scale)
-        return -value, -(slope * scale).ravel()
-
-    found = minimize(
-        objective, alpha.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": iterations, "ftol": 0.0}
-    )
-    return np.asarray(found.x.reshape(alpha.shape) * scale)
+def jittered(start: Mapping[str, Array], seed: int, chain: int) -> dict[str, Array]:
+    """Return the MAP with noise of the chain's own: chains that agree later have forgotten their start."""
+    key = rng.make_key(seed, rng.START, chain=chain, sweep=rng.Start.JITTER)
+    result = {}
+    for row, side in enumerate(("rho", "alpha")):
+        noise = np.empty(start[side].size)
+        rng.fill_normals(key, row, 0, noise)
+        size = np.sqrt(np.mean(np.square(start[side], dtype=np.float64)))
+        result[side] = start[side] + JITTER * size * noise.reshape(start[side].shape)
+    return result

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from bayesvec.cli.app import STOPPED, app
+from bayesvec.inference import methods
 
 if TYPE_CHECKING:
     from bayesvec._progress import Advance
     from bayesvec.diagnostics.calibration import Calibration
 
+_METHODS = [name for name in methods.names() if not methods.find(name).is_point]
 _PICTURES = (".png", ".pdf", ".svg")
 
 
 @app.command()
 def calibrate(
-    method: str = typer.Option("gibbs", help="gibbs, nuts, mfvi, blockvi or laplace."),
+    method: str = typer.Option("gibbs", help=f"One of {', '.join(_METHODS)}."),
     vocab: int = typer.Option(20, help="Words of a world."),
     dim: int = typer.Option(3, help="Dimension of the vectors."),
     pairs: int = typer.Option(2000, help="Samples of a world, positive and negative."),
@@ -46,8 +48,6 @@ def calibrate(
         _check_place(out)
     from bayesvec._progress import progress
     from bayesvec.diagnostics.calibration import calibrate as put_to_test
-    from bayesvec.fitting import find_method
-    from bayesvec.storage.settings import read_options
 
     given: dict[str, Any] = {
         "vocab": vocab,
@@ -60,7 +60,7 @@ def calibrate(
         "warmup": warmup,
         "thin": thin,
         "identify": identify,
-        "options": read_options(find_method(method), method, option),
+        "options": methods.find(method).read_options(option),
         "quantities": quantities,
         "level": level,
         "error_rate": error_rate,

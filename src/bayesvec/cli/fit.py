@@ -12,13 +12,21 @@ from bayesvec.cli.app import AS_JSON, COUNTING, MODEL, OUTPUT, QUIET, SAMPLING, 
 from bayesvec.cli.prior_options import NO_PRIOR_OPTIONS, PriorOptions, takes_prior_options
 from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_options
 from bayesvec.errors import OptionError, RunError
+from bayesvec.inference import methods
+from bayesvec.inference.gibbs import Options as GibbsOptions
+from bayesvec.storage.settings import ANCHORS, CHOICES, Settings
 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
     from bayesvec.posterior.posterior import Posterior
 
-_OF_METHOD = ("inner_steps", "restart", "orbit")  # kept among the method's options in a run's settings
 _ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+
+
+def _choices(name: str) -> str:
+    """Return the choices of a setting and its default, for the help."""
+    *first, last = CHOICES[name]
+    return f"{', '.join(first)} or {last} [default: {getattr(Settings, name)}]"
 
 
 def _option(panel: str, help: str, *names: str, **more: Any) -> Any:
@@ -33,8 +41,8 @@ def fit(
     texts: list[str] = typer.Argument(
         None, metavar="[TEXT...]", help="Files, folders, globs, or - for stdin."
     ),
-    dim: int | None = _option(MODEL, "Length of a vector [default: 50]."),
-    method: str | None = _option(MODEL, "gibbs, nuts, map, mfvi, blockvi or laplace [default: gibbs]."),
+    dim: int | None = _option(MODEL, f"Length of a vector [default: {Settings.dim}]."),
+    method: str | None = _option(MODEL, f"One of {', '.join(methods.names())} [default: {Settings.method}]."),
     option: list[str] = typer.Option(
         [],
         "--option",
@@ -42,34 +50,40 @@ def fit(
         help="Option of the method, such as starts=3; repeatable.",
         rich_help_panel=MODEL,
     ),
-    identify: str | None = _option(MODEL, "procrustes, fixed or none [default: procrustes]."),
+    identify: str | None = _option(MODEL, f"{_choices('identify')}."),
     anchors: str | None = _option(
-        MODEL, "Rows kept by --identify fixed: qr, last, first, random, or rows such as 3,7,12 [default: qr]."
+        MODEL,
+        f"Rows kept by --identify fixed: {', '.join(ANCHORS)}, or rows such as 3,7,12 [default: {Settings.anchors}].",
     ),
-    chains: int | None = _option(SAMPLING, "Number of chains [default: 2]."),
-    draws: int | None = _option(SAMPLING, "Stored draws per chain [default: 500]."),
-    warmup: int | None = _option(SAMPLING, "Sweeps before the first stored draw [default: 500]."),
-    thin: int | None = _option(SAMPLING, "Sweeps per stored draw [default: 1]."),
+    chains: int | None = _option(SAMPLING, f"Number of chains [default: {Settings.chains}]."),
+    draws: int | None = _option(SAMPLING, f"Stored draws per chain [default: {Settings.draws}]."),
+    warmup: int | None = _option(
+        SAMPLING, f"Sweeps before the first stored draw [default: {Settings.warmup}]."
+    ),
+    thin: int | None = _option(SAMPLING, f"Sweeps per stored draw [default: {Settings.thin}]."),
     init: str | None = _option(
         SAMPLING,
-        "Start near a short MAP, at random, or near vectors: a word2vec or GloVe file, or a run [default: map].",
+        "Start near a short MAP, at random, or near vectors: a word2vec or GloVe file, or a run "
+        f"[default: {Settings.init}].",
         metavar="map|random|VECTORS",
     ),
-    inner_steps: int | None = _option(SAMPLING, "Polya-Gamma steps of a row per sweep [default: 1]."),
+    inner_steps: int | None = _option(
+        SAMPLING, f"Polya-Gamma steps of a row per sweep [default: {GibbsOptions.inner_steps}]."
+    ),
     restart: bool | None = _option(
         SAMPLING,
         "Restart each row in every sweep, as in the paper; biased [default: no].",
         "--restart/--no-restart",
     ),
     orbit: bool | None = _option(SAMPLING, "Move along the orbit [default: yes].", "--orbit/--no-orbit"),
-    seed: int | None = _option(SAMPLING, "Seed of the draws [default: 1]."),
+    seed: int | None = _option(SAMPLING, f"Seed of the draws [default: {Settings.seed}]."),
     threads: int | None = _option(SAMPLING, "Threads in all [default: one per processor]."),
     counts: Path | None = _option(COUNTING, "Counts to use in place of TEXT."),
     count_seed: int | None = _option(COUNTING, "Seed of the negative samples [default: 0]."),
     text: TextOptions = NO_TEXT_OPTIONS,
     prior: PriorOptions = NO_PRIOR_OPTIONS,
     out: Path | None = _option(OUTPUT, "Run folder to write [default: the text's name with .run]."),
-    store: str | None = _option(OUTPUT, "Draws to keep: both, rho or summary [default: both]."),
+    store: str | None = _option(OUTPUT, f"Draws to keep: {_choices('store')}."),
     resume: bool = switch("--resume", "Resume the run in --out; a larger --draws extends it."),
     force: bool = switch("--force", "Replace a run that is already there."),
     quiet: bool = QUIET,
@@ -133,7 +147,7 @@ class _Data:
     def default_out(self) -> Path:
         """Name the run after the data."""
         if not self:
-            raise OptionError("give TEXT or --counts to begin a run, or --resume --out RUN to go on with one")
+            raise OptionError("give TEXT or --counts to start a run, or --resume --out RUN to resume one")
         name = Path(self.texts[0] if self.texts else self.counts or "").name
         for ending in _ENDINGS:
             name = name.removesuffix(ending)
@@ -159,35 +173,36 @@ class _Data:
 def _run(
     path: Path, data: _Data, settings: dict[str, Any], prior: PriorOptions, *, resume: bool, force: bool
 ) -> "tuple[Posterior, float]":
-    """Begin a run or go on with one; return it with the seconds it took."""
+    """Start a run or resume one; return it with the seconds it took."""
     from time import perf_counter
 
     from bayesvec import fitting as run
     from bayesvec.storage import folder
-    from bayesvec.storage.settings import read_options
 
     common: dict[str, Any] = {"threads": data.threads, "progress": data.show}
     began = perf_counter()
     try:
         begun = resume and folder.exists(path)
         if "options" in settings:
-            method = _method_there(path) if begun else settings.get("method", "gibbs")
-            settings["options"] = read_options(run.find_method(method), method, settings["options"])
+            method = _method_there(path) if begun else settings.get("method", Settings.method)
+            settings["options"] = methods.find(method).read_options(settings["options"])
         if begun:
-            wanted = {name: value for name, value in settings.items() if name not in _OF_METHOD}
-            of_method = {name: settings[name] for name in _OF_METHOD if name in settings}
+            wanted = {name: value for name, value in settings.items() if name not in run.GIBBS_OPTIONS}
+            of_method = {name: settings[name] for name in run.GIBBS_OPTIONS if name in settings}
             wanted["options"] = settings.get("options", {}) | of_method
             wanted |= prior.wanted(path)
             given = data.load() if data else None
             return run.go_on(path, wanted=wanted, counts=given, **common), perf_counter() - began
         if not data:
-            what = f"there is no run at {path} to go on with; " if resume else ""
-            raise RunError(f"{what}give TEXT or --counts to begin one", path=str(path))
+            what = f"there is no run at {path} to resume; " if resume else ""
+            raise RunError(f"{what}give TEXT or --counts to start one", path=str(path))
         # before the text is counted
-        run.make_settings(**settings, **prior.check(settings.get("method", "gibbs")), threads=data.threads)
+        run.make_settings(
+            **settings, **prior.check(settings.get("method", Settings.method)), threads=data.threads
+        )
         folder.check_free(path, force=force)
         counts = data.load()
-        settings |= prior.make(counts, settings.get("dim", 50))
+        settings |= prior.make(counts, settings.get("dim", Settings.dim))
         return run.fit(counts, out=path, force=force, **settings, **common), perf_counter() - began
     except run.Interrupted as stopped:
         sys.stderr.write(f"bayesvec: {stopped}\n")

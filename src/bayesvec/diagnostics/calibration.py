@@ -1,13 +1,12 @@
-"""A method put to the test on worlds of the user's own size: whether it is calibrated, what its intervals cover.
+"""Simulation-based calibration of a method on data of the user's own size: ranks, and what intervals cover.
 
-The statistics are those of `bayesvec.diagnostics.sbc`; here a method by name is run on each world, and what comes
-out is put into words.
+The statistics are those of `bayesvec.diagnostics.sbc`; here a method is run on each simulated data set, and the
+result is put into words.
 """
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from types import ModuleType
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,15 +14,18 @@ from threadpoolctl import threadpool_limits
 
 from bayesvec._parallel import default_threads
 from bayesvec._types import Float32
-from bayesvec.chains.memory import draw_alone
+from bayesvec.chains.driver import Driver
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.diagnostics.sbc import Functionals, Ranks, Verdict, choose_functionals, judge, sbc_ranks
 from bayesvec.diagnostics.truth import inside, tail_ranks
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimates.convergence import ess_bulk
 from bayesvec.estimates.estimate import LEVEL, plain, tails
-from bayesvec.priors import Prior, spherical
-from bayesvec.storage.outcome import APPROXIMATION, POINT, SWEEPS, WHOLE_CHAINS, kind_of
+from bayesvec.inference.methods import Method, find
+from bayesvec.priors import spherical
+from bayesvec.storage.kinds import APPROXIMATION, SWEEPS, WHOLE_CHAINS
+from bayesvec.storage.memory import Memory
+from bayesvec.storage.settings import Settings
 
 THIN = {SWEEPS: 10, WHOLE_CHAINS: 2, APPROXIMATION: 1}  # between draws that are kept
 FEWEST_EFFECTIVE = 0.7  # share of the draws that must be effective ones, or ranks crowd at the ends
@@ -187,46 +189,36 @@ def calibrate(
     quantities : int
         Cosines, and co-occurrence probabilities, to rank.
     level : float
-        Probability of the intervals whose coverage is told.
+        Probability of the intervals whose coverage is reported.
     error_rate : float
-        Probability with which a right method is to be called not calibrated.
+        Probability of calling a correct method not calibrated.
     seed : int
         Decides everything.
     threads : int, optional
         Threads; the result does not depend on it.
     report : callable, optional
-        Told how many worlds are done; may raise to stop.
+        Given the number of worlds done; may raise to stop.
     """
-    from bayesvec.fitting import find_method
-    from bayesvec.storage.settings import method_options
-
-    module = find_method(method)
-    kind = kind_of(module)
-    if kind == POINT:
+    chosen = find(method)
+    if chosen.is_point:
         raise OptionError(f"method {method} gives one point and no intervals; there is nothing to calibrate")
-    thin = THIN[kind] if thin is None else thin
-    _check(
-        identify,
-        level,
-        error_rate,
-        draws=(draws, 9),
-        warmup=(warmup, 0),
-        quantities=(quantities, 1),
-        thin=(thin, 1),
+    thin = THIN[chosen.kind] if thin is None else thin
+    least = {"draws": (draws, 9), "warmup": (warmup, 0), "quantities": (quantities, 1), "thin": (thin, 1)}
+    _check(identify, level, error_rate, **least)
+    settings = Settings(
+        dim=dim,
+        method=method,
+        chains=1,
+        draws=draws,
+        warmup=warmup,
+        thin=thin,
+        identify=identify,
+        prior_precision=prior_precision,
+        options=chosen.make_options(options or {}),
+        sweeping=chosen.kind == SWEEPS,
     )
-    chosen = method_options(module, method, options or {})
     measure = choose_functionals(vocab, vocab, quantities, seed=seed, pooled=True)  # as `sbc_ranks` does
-    trial = _Trial(
-        module,
-        spherical(prior_precision),
-        dim,
-        module.Options(**chosen),
-        draws,
-        warmup,
-        thin,
-        identify == "fixed",
-        measure,
-    )
+    trial = _Trial(chosen, settings, measure)
     size: dict[str, Any] = {
         "vocab": vocab,
         "dim": dim,
@@ -245,21 +237,14 @@ def calibrate(
             threads=threads or default_threads(),
             report=report,
         )
-    how = {"warmup": warmup, "thin": thin, "identify": identify, "options": chosen, "seed": seed}
+    how = {"warmup": warmup, "thin": thin, "identify": identify, "options": settings.options, "seed": seed}
     nominal, coverage = covered(ranks, level)
-    return Calibration(
-        method,
-        {**size, **how},
-        nominal,
-        coverage,
-        judge(ranks, error_rate=error_rate),
-        trial.effective,
-        ranks,
-    )
+    verdict = judge(ranks, error_rate=error_rate)
+    return Calibration(method, {**size, **how}, nominal, coverage, verdict, trial.effective, ranks)
 
 
 def _check(identify: str, level: float, error_rate: float, **least: tuple[int, int]) -> None:
-    """Refuse what cannot be, before the work is done."""
+    """Refuse impossible arguments before the work starts."""
     if identify not in ("none", "fixed"):
         raise OptionError(f"identify is {identify!r}; it must be none (a rotation changes nothing) or fixed")
     tails(level)
@@ -286,34 +271,21 @@ def covered(ranks: Ranks, level: float) -> tuple[float, dict[str, Coverage]]:
 class _Trial:
     """A method on one world; remembers how many of its draws were effective ones."""
 
-    module: ModuleType
-    prior: Prior
-    dim: int
-    options: Any
-    draws: int
-    warmup: int
-    thin: int
-    fixed: bool
+    method: Method
+    settings: Settings
     measure: Functionals
     shares: list[float] = field(default_factory=list)
 
     def __call__(self, counts: PairCounts, seed: int) -> tuple[Float32, Float32]:
         """Return draws of rho (draw, R, K) and of alpha (draw, C, K)."""
+        precision = self.settings.prior_precision
+        assert precision is not None
+        memory = Memory(replace(self.settings, seed=seed), counts)
         try:
-            rho, alpha = draw_alone(
-                self.module,
-                counts,
-                self.prior,
-                self.dim,
-                options=self.options,
-                draws=self.draws,
-                warmup=self.warmup,
-                thin=self.thin,
-                fixed=self.fixed,
-                seed=seed,
-            )
+            Driver(memory, self.method, counts, spherical(precision)).run_chain(0)
         except NumericalError as error:
             raise NumericalError(f"in one of the worlds: {error}", word=error.word) from error
+        rho, alpha = memory.arrays["rho"][0], memory.arrays["alpha"][0]
         ess = ess_bulk(self.measure(rho, alpha)[None])
         self.shares.append(float(np.nanmedian(ess)) / len(rho) if np.isfinite(ess).any() else math.nan)
         return rho, alpha

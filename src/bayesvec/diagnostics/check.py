@@ -20,7 +20,8 @@ from bayesvec.estimates.convergence import FEWEST_DRAWS, ess_bulk, ess_tail, rha
 from bayesvec.estimates.estimate import Estimate, plain
 from bayesvec.estimates.labels import label
 from bayesvec.estimates.per_draw import cosines, probabilities
-from bayesvec.storage.outcome import APPROXIMATION, POINT, WHOLE_CHAINS, Outcome, read_outcome
+from bayesvec.storage.kinds import APPROXIMATION, POINT, WHOLE_CHAINS
+from bayesvec.storage.outcome import Outcome, read_outcome
 
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws

@@ -17,7 +17,8 @@ from bayesvec.errors import OptionError
 from bayesvec.estimates.convergence import ess_bulk
 from bayesvec.estimates.estimate import LEVEL, Table, tails
 from bayesvec.estimates.per_draw import cosines, probabilities
-from bayesvec.storage.outcome import APPROXIMATION, POINT, read_outcome, read_seconds
+from bayesvec.storage.kinds import APPROXIMATION, POINT
+from bayesvec.storage.outcome import read_outcome, read_seconds
 from bayesvec.storage.reader import Draws, RunLike, draws_of
 
 if TYPE_CHECKING:

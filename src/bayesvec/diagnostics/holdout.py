@@ -13,7 +13,8 @@ from bayesvec.counts.names import Names
 from bayesvec.errors import InputError, OptionError
 from bayesvec.estimates.estimate import plain
 from bayesvec.estimates.per_draw import each_draw
-from bayesvec.storage.outcome import POINT, read_outcome
+from bayesvec.storage.kinds import POINT
+from bayesvec.storage.outcome import read_outcome
 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts

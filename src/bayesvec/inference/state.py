@@ -1,31 +1,19 @@
-"""What every method hands to the run: a state, and what a draw tells of itself."""
+"""What every method hands to the driver: a state, and the statistics of a draw."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from bayesvec._types import Float32, Float64
-
-NO_SCALES: Float64 = np.zeros(0)
-NO_SCALES.flags.writeable = False
+if TYPE_CHECKING:
+    from bayesvec._types import Float32
 
 
 class State(NamedTuple):
-    """Where a chain is: all that the next sweep needs."""
+    """The vectors of both sides."""
 
-    rho: Float32  # (R, K)
-    alpha: Float32  # (C, K)
-
-
-class ScaledState(NamedTuple):
-    """The same, with the scales of a prior whose precisions are learned."""
-
-    rho: Float32  # (R, K)
-    alpha: Float32  # (C, K)
-    scales: Float64 = NO_SCALES
+    rho: "Float32"  # (R, K)
+    alpha: "Float32"  # (C, K)
 
 
 class Info(NamedTuple):
-    """What a draw tells of itself."""
+    """The statistics of a draw."""
 
     log_posterior: float

@@ -6,25 +6,25 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from bayesvec._parallel import Threads
-from bayesvec._types import Float32
-from bayesvec.chains.memory import Alone, prepare_alone
+from bayesvec._types import Array, Float32
+from bayesvec.chains.driver import Driver
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import AnchorError
-from bayesvec.fitting import find_method
+from bayesvec.inference.contract import silent
+from bayesvec.inference.methods import find
 from bayesvec.model.identification import align, settle_reference
-from bayesvec.model.map import find_map
 from bayesvec.paper.variants import WAYS, options_of
 from bayesvec.paper.workspace import Bench
 from bayesvec.priors import spherical
 from bayesvec.simulation.pairs import simulate
-from bayesvec.storage.outcome import APPROXIMATION, POINT, SWEEPS, WHOLE_CHAINS, kind_of
+from bayesvec.storage.kinds import SWEEPS
+from bayesvec.storage.memory import Memory
+from bayesvec.storage.settings import Settings
 
 REFERENCE_DRAWS = 50  # that draws are turned to
 
@@ -87,14 +87,14 @@ def prepare(
     chains: int = 1,
     seed: int = 1,
     threads: int = 1,
-    report: Callable[[str], None] = lambda text: None,
-) -> Alone:
+    report: Callable[[str], None] = silent,
+) -> Driver:
     """Do what comes before the draws; raise an `AnchorError` where the MAP cannot hold the anchors.
 
     Parameters
     ----------
     name : str
-        The way.
+        The variant.
     counts, dim, prior_precision
         The model.
     draws, warmup, chains, seed
@@ -102,24 +102,25 @@ def prepare(
     threads : int
         Threads to use.
     report : callable, optional
-        Told how far the method is, if it does not sweep; may raise to stop.
+        Given the progress of an approximation; may raise to stop.
     """
     way = WAYS[name]
-    module = find_method(way.method)
-    return prepare_alone(
-        module,
-        counts,
-        spherical(prior_precision),
-        dim,
-        options=module.Options(**options_of(name)),
+    method = find(way.method)
+    settings = Settings(
+        dim=dim,
+        method=way.method,
         chains=chains,
         draws=draws,
         warmup=warmup,
-        anchors=way.anchors,
         seed=seed,
-        threads=threads,
-        report=report,
+        identify="none" if way.anchors is None else "fixed",
+        anchors=way.anchors or Settings.anchors,
+        prior_precision=prior_precision,
+        options=options_of(name),
+        sweeping=method.kind == SWEEPS,
     )
+    memory, prior = Memory(settings, counts), spherical(prior_precision)
+    return Driver(memory, method, counts, prior, threads=threads, report=report)
 
 
 def draw(
@@ -135,7 +136,7 @@ def draw(
     threads: int = 1,
     bench: Bench,
 ) -> Drawn:
-    """Draw from the posterior in one of the `WAYS`.
+    """Draw from the posterior by one of the `WAYS`.
 
     Parameters
     ----------
@@ -147,28 +148,45 @@ def draw(
         Asked whether to stop.
     """
     way, began = WAYS[name], time.perf_counter()
-    kind = kind_of(find_method(way.method))
-    if kind == POINT:
-        found = find_map(counts, spherical(prior_precision), dim, seed=seed, threads=threads)
-        sides = [side[None, None].astype(np.float32) for side in (found.rho, found.alpha)]
-        return Drawn(sides[0], sides[1], False, time.perf_counter() - began, 0.0)
-    clock = _Clock(chains * warmup, bench, together=threads >= chains)
-    given: dict[str, Any] = {"draws": draws, "warmup": warmup, "chains": chains}
-    alone = prepare(
-        name, counts, dim, prior_precision=prior_precision, **given, seed=seed, threads=threads, report=clock
+    method = find(way.method)
+    if method.is_point:
+        chains, draws = 1, 1
+    driver = prepare(
+        name,
+        counts,
+        dim,
+        prior_precision=prior_precision,
+        draws=draws,
+        warmup=warmup,
+        chains=chains,
+        seed=seed,
+        threads=threads,
+        report=lambda _: bench.check(),
     )
-    if kind == WHOLE_CHAINS:
-        assert alone.approximation is not None
-        rho, alpha = alone.approximation["rho"], alone.approximation["alpha"]
-        middle, seconds = clock.split(chains * draws)
-    else:
-        first = warmup if kind == SWEEPS else 0
-        rho, alpha, middle = _sweep(alone, chains, first, draws, threads, bench)
-        seconds = time.perf_counter() - middle
-    # independent draws of an approximation stand around one place of its own and are averaged as they are
-    rotates = way.anchors is None and kind != APPROXIMATION
-    told = {} if alone.approximation is None else alone.module.summary(alone.approximation)
-    return Drawn(rho, alpha, rotates, middle - began, seconds, told)
+    clocks = [Clock(warmup if method.is_sampler else 0, bench) for _ in range(chains)]
+
+    def run(chain: int) -> None:
+        clocks[chain].start()
+        driver.run_chain(chain, 1, clocks[chain])
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            list(pool.map(run, range(chains)))
+        except BaseException:
+            bench.stop.set()  # or the other chains run to their end
+            raise
+    driver.finish()
+    memory = driver.store
+    assert isinstance(memory, Memory)
+    whole = time.perf_counter() - began
+    seconds = math.fsum(clock.seconds(draws) for clock in clocks) / min(threads, chains)
+    if method.is_point:
+        seconds = 0.0
+    # independent draws of an approximation stand around one centre of its own and are averaged as they are
+    rotates = way.anchors is None and method.is_sampler
+    told = {} if method.is_point else memory.read_outcome().summary
+    warm = whole if math.isnan(seconds) else whole - seconds
+    return Drawn(memory.arrays["rho"], memory.arrays["alpha"], rotates, warm, seconds, told)
 
 
 def draw_world(settings: Mapping[str, Any], counts: PairCounts, bench: Bench) -> Drawn | str:
@@ -207,70 +225,54 @@ def compile_way(name: str, dim: int, bench: Bench) -> None:
         draw(name, counts, dim, prior_precision=1.0, draws=2, warmup=2, chains=2, threads=2, bench=bench)
 
 
-def _sweep(
-    alone: Alone, chains: int, warmup: int, draws: int, threads: int, bench: Bench
-) -> tuple[Float32, Float32, float]:
-    """Return draws of both sides, (chain, draw, ...), and when warm-up was over."""
-    own = Threads(1)
-    states = [alone.states(chain, own) for chain in range(chains)]
+class Clock:
+    """Follows a chain and measures how long its draws after warm-up took.
 
-    def take(count: int, kept: list[list[Any]] | None) -> None:
-        def chain(number: int) -> None:
-            for state in islice(states[number], count):
-                bench.check()
-                if kept is not None:
-                    kept[number].append(state)
+    A sampler that runs a chain as a whole reports from time to time only: when it is first known to be past warm-up,
+    some draws have been made already.
 
-        with ThreadPoolExecutor(threads) as pool:
-            try:
-                list(pool.map(chain, range(chains)))
-            except BaseException:
-                bench.stop.set()  # or the other chains go on to their end
-                raise
-
-    take(warmup, None)
-    middle = time.perf_counter()
-    kept: list[list[Any]] = [[] for _ in range(chains)]
-    take(draws, kept)
-    sides = [np.array([[state[side] for state in chain] for chain in kept]) for side in (0, 1)]
-    return sides[0], sides[1], middle
-
-
-class _Clock:
-    """Listens to what NUTS tells, and finds out how long the draws after warm-up took.
-
-    It tells from time to time only: when it is first heard that all chains together are past warm-up, some draws
-    have been made already. Of chains that do not run together, it cannot be told when they were past it.
+    Parameters
+    ----------
+    warmup : int
+        Steps of warm-up.
+    bench : Bench
+        Asked at every step whether to stop.
+    now : callable, optional
+        The time.
     """
 
-    def __init__(
-        self,
-        warmup: int,
-        bench: Bench,
-        *,
-        together: bool = True,
-        now: Callable[[], float] = time.perf_counter,
-    ) -> None:
+    def __init__(self, warmup: int, bench: Bench, now: Callable[[], float] = time.perf_counter) -> None:
         self._warmup = warmup
         self._bench = bench
-        self._together = together
         self._now = now
-        self._heard: float | None = None
-        self._made = 0  # draws when that was heard
+        self._since: float | None = None
+        self._made = 0  # draws at that time
+        self._end = math.nan
 
-    def __call__(self, text: str) -> None:
+    def start(self) -> None:
+        """Take note that the chain starts."""
+        if not self._warmup:
+            self._since = self._now()
+
+    def report(self, done: int) -> None:
+        """Take note of steps that a sampler has done ahead of the driver, warm-up included."""
         self._bench.check()
-        head, _, rest = text.partition(" of ")
-        if self._heard is not None or not rest or not head.startswith("NUTS: "):
-            return
-        made = int(head.removeprefix("NUTS: ").replace(",", "")) - self._warmup
-        if made >= 0:
-            self._heard, self._made = self._now(), made
+        self._end = self._now()
+        if self._since is None and done >= self._warmup:
+            self._since, self._made = self._end, done - self._warmup
 
-    def split(self, draws: int) -> tuple[float, float]:
-        """Return when warm-up ended and how long ``draws`` took from then on; not a number if too few were heard."""
-        end = self._now()
-        if not self._together or self._heard is None or self._made > draws // 2:
-            return end, math.nan
-        seconds = (end - self._heard) * draws / (draws - self._made)
-        return end - seconds, seconds
+    def at(self, sweep: int, log_posterior: float) -> None:
+        """Take note of a sweep."""
+        self._bench.check()
+        self._end = self._now()
+        if self._since is None and sweep >= self._warmup:
+            self._since = self._end
+
+    def add(self, cosines: Array) -> None:
+        """Take no note of a draw: its sweep is noted."""
+
+    def seconds(self, draws: int) -> float:
+        """Return how long ``draws`` took; NaN if too few of them were seen."""
+        if self._since is None or self._made > draws // 2:
+            return math.nan
+        return (self._end - self._since) * draws / (draws - self._made)

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bayesvec.fitting import find_method
+from bayesvec.inference.methods import find
 from bayesvec.model.identification import AnchorChoice
-from bayesvec.storage.settings import method_options
 
 # For the notes under the tables.
 GIBBS = """\
@@ -78,4 +77,4 @@ def options_of(name: str, **given: Any) -> dict[str, Any]:
     default has changed.
     """
     way = WAYS[name]
-    return method_options(find_method(way.method), way.method, {**way.options, **given})
+    return find(way.method).make_options({**way.options, **given})

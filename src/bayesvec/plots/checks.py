@@ -12,7 +12,8 @@ from bayesvec.estimates import convergence
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.plots.style import DASHES, legend_above, look, new_axes, new_panels, safe, tidy
 from bayesvec.plots.table import QUANTITIES, Plot
-from bayesvec.storage.outcome import APPROXIMATION, POINT, read_outcome
+from bayesvec.storage.kinds import APPROXIMATION, POINT
+from bayesvec.storage.outcome import read_outcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

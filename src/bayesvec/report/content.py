@@ -11,7 +11,7 @@ from bayesvec.posterior.slices import Trajectory
 from bayesvec.priors.table import sentence as state_prior
 from bayesvec.report import explanations
 from bayesvec.report.commands import Step
-from bayesvec.storage.outcome import POINT
+from bayesvec.storage.kinds import POINT
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior

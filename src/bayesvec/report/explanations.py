@@ -3,23 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bayesvec.storage.outcome import APPROXIMATION, POINT, Outcome
+from bayesvec.inference import methods
+from bayesvec.storage.kinds import APPROXIMATION, POINT
+from bayesvec.storage.outcome import Outcome
 
 MODEL = (
     "Skip-gram with negative sampling: a word and a context that occur together are a positive sample with "
     "probability 1 / (1 + exp(−ρ·α)), where ρ is the word's vector and α the context's."  # noqa: RUF001
 )
-
-METHODS = {
-    "gibbs": "Draws from the posterior by Gibbs sampling with Polya-Gamma variables. It is exact: the number of "
-    "draws is its only limit.",
-    "nuts": "Draws from the posterior by the no-U-turn sampler (Hamiltonian Monte Carlo). It is exact: the number "
-    "of draws is its only limit.",
-    "map": "The mode of the posterior: one point for each vector, without any measure of uncertainty.",
-    "mfvi": "An approximation: an independent normal for each coordinate, fitted to the posterior.",
-    "blockvi": "An approximation: an independent normal for each vector, fitted to the posterior.",
-    "laplace": "An approximation: one normal at the mode of the posterior.",
-}
 
 _INVARIANT = "The model does not change when all vectors are rotated together"
 IDENTIFY = {
@@ -34,7 +25,8 @@ IDENTIFY = {
 
 def method(settings: Mapping[str, Any], outcome: Outcome) -> str:
     """State what the draws are."""
-    what = METHODS.get(settings["method"], f"Draws by {settings['method']}.")
+    name = settings["method"]
+    what = methods.find(name).sentence if name in methods.names() else f"Draws by {name}."
     if settings.get("options", {}).get("restart"):
         what = "Draws by the paper's Algorithm 1, which restarts each row in every sweep and is therefore biased."
     return f"{what} Caveat: {outcome.caveat}." if outcome.caveat else what

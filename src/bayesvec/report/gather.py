@@ -19,7 +19,8 @@ from bayesvec.posterior.slices import Trajectory, shared_name
 from bayesvec.report import corpus
 from bayesvec.report.commands import steps
 from bayesvec.report.content import Content
-from bayesvec.storage.outcome import SWEEPS, WHOLE_CHAINS, read_outcome, read_seconds
+from bayesvec.storage.kinds import SWEEPS, WHOLE_CHAINS
+from bayesvec.storage.outcome import read_outcome, read_seconds
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior

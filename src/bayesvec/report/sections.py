@@ -12,7 +12,7 @@ from bayesvec.report import elements as html
 from bayesvec.report import explanations
 from bayesvec.report.content import Content
 from bayesvec.report.gather import rows_of
-from bayesvec.storage.outcome import APPROXIMATION
+from bayesvec.storage.kinds import APPROXIMATION
 
 _MOST_IN_FOREST = 45  # cosines; with more a table is clearer
 _HALF_WIDTH = 4.2  # inches: a figure beside a table

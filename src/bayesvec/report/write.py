@@ -16,7 +16,7 @@ from bayesvec.report import elements as html
 from bayesvec.report.content import Content
 from bayesvec.report.gather import NUM_WORDS, gather
 from bayesvec.report.sections import sections
-from bayesvec.storage.outcome import APPROXIMATION
+from bayesvec.storage.kinds import APPROXIMATION
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior

@@ -25,8 +25,11 @@ from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import with_rows
 from bayesvec.errors import RunError
 from bayesvec.kernels import rng
+from bayesvec.priors import Prior, spherical
+from bayesvec.priors.arrays import from_arrays
 from bayesvec.storage import layout
 from bayesvec.storage import writer as recorder
+from bayesvec.storage.outcome import Outcome, read_outcome, write_outcome
 from bayesvec.storage.reader import open_draws
 from bayesvec.storage.settings import Settings, differences
 
@@ -56,6 +59,13 @@ class Folder:
     def state_file(self, name: str) -> Path:
         """Return the file of something that all chains share."""
         return layout.state_file(self.path, name)
+
+    def load_prior(self) -> Prior:
+        """Return the run's prior."""
+        settings = self.settings
+        if settings.prior_precision is not None:
+            return spherical(settings.prior_precision)
+        return from_arrays(files.read_arrays(self.state_file("prior")), settings.prior_recipe)
 
     def with_rows(self, counts: PairCounts) -> PairCounts:
         """Return counts with the rows that the run's prior adds to them, if any."""
@@ -102,6 +112,41 @@ class Run(Folder):
     """
 
     lock: files.Lock
+
+    @property
+    def monitored(self) -> list[tuple[int, int]]:
+        """Pairs of words whose cosines are stored with each draw."""
+        return [(first, second) for first, second in self.manifest["monitored"]]
+
+    def sweep(self, chain: int) -> int:
+        """Return the last committed sweep of a chain."""
+        return layout.read_mark(self.path, chain).sweep
+
+    def recorder(self, chain: int) -> recorder.ChainRecorder:
+        """Return where the draws of a chain go."""
+        return recorder.ChainRecorder(self.path, chain, self.manifest)
+
+    def read_state(self, name: str) -> dict[str, Array] | None:
+        """Return arrays that all chains share, None if there are none of that name."""
+        path = self.state_file(name)
+        return files.read_arrays(path) if path.exists() else None
+
+    def write_state(self, name: str, arrays: Mapping[str, Array]) -> None:
+        """Keep arrays that all chains share."""
+        files.write(self.state_file(name), files.array_parts(arrays))
+
+    def remove_states(self, prefix: str) -> None:
+        """Remove the arrays whose names start with ``prefix``."""
+        for path in self.path.glob(f"state/{prefix}*"):
+            path.unlink()
+
+    def read_outcome(self) -> Outcome:
+        """Return the outcome."""
+        return read_outcome(self.path)
+
+    def write_outcome(self, outcome: Outcome) -> None:
+        """Keep the outcome."""
+        write_outcome(self.path, outcome)
 
     def check_settings(self, wanted: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> None:
         """Raise a `RunError` that names the ``wanted`` settings that are not the run's (more draws are allowed).

@@ -1,36 +1,32 @@
-"""How a run went: what its method says of its long work, and how long it all took; kept in the run folder.
+"""How a run went: the summary that its method gives, and how long it all took; kept in the run folder.
 
-A method that sweeps says nothing here: its chains are judged by R-hat and ESS. Others do their long work once
-(`begin.find_approximation`) and leave a summary of it, which is read without the arrays behind it.
+Chains are judged by R-hat and ESS. An approximation is fitted once and leaves a summary of that, which is read
+without the arrays behind it; so do samplers that have more to report than their draws.
 """
 
 import contextlib
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from bayesvec import _atomic as files
 from bayesvec.errors import RunError
+from bayesvec.storage.kinds import POINT, SWEEPS, WHOLE_CHAINS
 
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
 
-POINT, APPROXIMATION, WHOLE_CHAINS, SWEEPS = "point", "approximation", "whole chains", "sweeps"
-
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a method says of its long work.
+    """What a method reports of a run.
 
     Attributes
     ----------
     kind : str
-        ``point``: one estimate; ``approximation``: independent draws of a distribution that is not the
-        posterior; ``whole chains``: chains that were drawn in one go; ``sweeps``: chains, draw by draw.
+        The kind of its draws (`bayesvec.storage.kinds`).
     summary : dict
-        What the method tells of it, such as whether it converged.
+        Plain values by name, such as whether it converged.
     caveat : str
         What is known against the method's intervals.
     """
@@ -41,26 +37,15 @@ class Outcome:
 
     @property
     def converged(self) -> bool:
-        """Whether the method found what it looked for; True if it says nothing about it."""
+        """Whether the fit converged; True if the method does not report it."""
         return bool(self.summary.get("converged", True))
 
     def __str__(self) -> str:
         return ", ".join(_in_words(name, value) for name, value in self.summary.items())
 
 
-def kind_of(module: ModuleType) -> str:
-    """Tell what kind of draws a method gives."""
-    if getattr(module, "POINT", False):
-        return POINT
-    if getattr(module, "INDEPENDENT", False):
-        return APPROXIMATION
-    return WHOLE_CHAINS if hasattr(module, "approximate") else SWEEPS
-
-
-def write_outcome(folder: Path, module: ModuleType, arrays: Mapping[str, Any]) -> None:
-    """Keep what a method says of the ``arrays`` it has found in the run folder."""
-    summary = module.summary(arrays) if hasattr(module, "summary") else {}
-    outcome = Outcome(kind_of(module), summary, getattr(module, "CAVEAT", ""))
+def write_outcome(folder: Path, outcome: Outcome) -> None:
+    """Keep an outcome in the run folder."""
     files.write_json(folder / "state" / "outcome.json", asdict(outcome))
 
 
@@ -72,20 +57,31 @@ def read_outcome(folder: Path) -> Outcome:
         return Outcome()
 
 
-def check_extendable(folder: Path, module: ModuleType, method: str, draws: int, wanted: int) -> None:
-    """Raise a `RunError` if a run of ``draws`` draws cannot be extended to ``wanted``."""
-    kind = kind_of(module)
+def check_extendable(folder: Path, kind: str, draws: int, wanted: int, *, started: bool) -> None:
+    """Raise a `RunError` if a run of ``draws`` draws cannot be extended to ``wanted``.
+
+    Parameters
+    ----------
+    folder : Path
+        The run folder.
+    kind : str
+        The kind of its draws.
+    draws, wanted : int
+        Draws of each chain, as it was started and as is asked for.
+    started : bool
+        Whether any chain has a state.
+    """
     if wanted <= draws:
         return
     if kind == POINT:
-        raise RunError(f"{folder} is one point ({method}): there are no more draws to take", path=str(folder))
-    if kind == WHOLE_CHAINS and (folder / "state" / "approximation.arrays").exists():
-        message = f"{folder} has its {draws} draws of each chain, and a run of {method} cannot be extended"
-        raise RunError(f"{message}; begin a new run with {wanted} draws", path=str(folder))
+        raise RunError(f"{folder} is one point: there are no more draws to take", path=str(folder))
+    if kind == WHOLE_CHAINS and started:
+        message = f"{folder} has chains of {draws} draws that were run as a whole and cannot be extended"
+        raise RunError(f"{message}; start a new run with {wanted} draws", path=str(folder))
 
 
 def add_seconds(folder: Path, seconds: float) -> None:
-    """Add to the time that was spent on a run; what cannot be written is left out."""
+    """Add to the time that was spent on a run; an error of writing is ignored."""
     path = folder / "state" / "seconds.json"
     with contextlib.suppress(OSError, RunError):
         before = files.read_json(path)["seconds"] if path.exists() else 0.0
@@ -95,8 +91,7 @@ def add_seconds(folder: Path, seconds: float) -> None:
 def read_seconds(draws: "Draws") -> float:
     """Return the seconds by the clock that a run took, as far as they are known.
 
-    A process that was killed could not tell how long it had been at work; the time of the sweeps whose draws
-    are there is known even then.
+    A process that was killed leaves no total; the time of the sweeps whose draws are stored is known even then.
     """
     sweeping = float(draws.stats("seconds").sum(axis=1).max())
     try:

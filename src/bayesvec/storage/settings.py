@@ -1,10 +1,8 @@
-"""The settings of a run: checked when they are given, kept in its manifest, compared when it goes on."""
+"""The settings of a run and their defaults: checked when given, kept in its manifest, compared when it is resumed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from numbers import Integral, Real
-from types import ModuleType
-from typing import Any, get_type_hints
+from typing import Any
 
 from bayesvec._validate import MOST, MOST_SEED, positive_number, whole
 from bayesvec.errors import OptionError
@@ -35,7 +33,7 @@ class Settings:
     options : dict
         Options of the method, all of them.
     sweeping : bool
-        Whether the method warms up by sweeping; others do their long work once, before the first draw.
+        Whether the driver takes the warm-up steps; if not, the method does its long work before the first draw.
     """
 
     dim: int = 50
@@ -110,58 +108,6 @@ def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[st
         elif before != value and not (name == "draws" and value > stored["draws"]):
             found.append(f"{name} is {_shown(before)} there and {_shown(value)} here")
     return found
-
-
-def method_options(module: ModuleType, method: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all options of a method, the ``given`` ones in place of the defaults."""
-    kinds = _option_kinds(module, method, given)
-    for name, value in given.items():
-        fits = {int: Integral, float: Real}.get(kinds[name], kinds[name])
-        if not isinstance(value, fits) or (isinstance(value, bool) and kinds[name] is not bool):
-            raise OptionError(f"option {name} is {value!r}; it must be {_KINDS[kinds[name]]}")
-    return asdict(module.Options(**{name: kinds[name](value) for name, value in given.items()}))
-
-
-def read_options(module: ModuleType, method: str, texts: Sequence[str]) -> dict[str, Any]:
-    """Read options such as ``starts=3``, each as the kind of value that the method takes.
-
-    Parameters
-    ----------
-    module : ModuleType
-        The method.
-    method : str
-        Its name.
-    texts : sequence of str
-        The options; of one that is given twice the last counts.
-    """
-    pairs = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise OptionError(f"option {text!r} has no value; write it as name=value, such as starts=3")
-        pairs[name.strip().replace("-", "_")] = value.strip()
-    kinds = _option_kinds(module, method, pairs)
-    return {name: _read_value(name, value, kinds[name]) for name, value in pairs.items()}
-
-
-def _option_kinds(module: ModuleType, method: str, given: Iterable[str]) -> dict[str, type]:
-    """Return the type of each option that a method has; raise if one of the ``given`` is not among them."""
-    known = get_type_hints(module.Options)
-    for name in given:
-        if name not in known:
-            raise OptionError(f"method {method} has no option {name}; it has {', '.join(known) or 'none'}")
-    return known
-
-
-_KINDS = {int: "a whole number", float: "a number", bool: "yes or no", str: "text"}
-_YES_NO = {"yes": True, "true": True, "no": False, "false": False}
-
-
-def _read_value(name: str, text: str, kind: type) -> Any:
-    try:
-        return _YES_NO[text.lower()] if kind is bool else kind(text)
-    except (ValueError, KeyError):
-        raise OptionError(f"option {name} is {text!r}; it must be {_KINDS[kind]}") from None
 
 
 def _shown(value: Any) -> str:

@@ -21,8 +21,8 @@ from bayesvec._parallel import Threads
 from bayesvec._types import Bool, Float64, Int64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import NumericalError
+from bayesvec.inference.contract import Report
 from bayesvec.inference.sides import make_half
-from bayesvec.inference.variational import Report
 from bayesvec.kernels import rng
 from bayesvec.kernels.variational import make_rows, make_work, update_rows
 from bayesvec.priors import Prior

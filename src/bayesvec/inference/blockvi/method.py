@@ -10,178 +10,78 @@ contexts 100 MB in all at K = 50, 400 MB at K = 100.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from bayesvec._parallel import Threads
-from bayesvec._types import Array, Float32, Float64
-from bayesvec.counts.pairs import PairCounts
-from bayesvec.errors import OptionError
+from bayesvec._types import Array, Float32
+from bayesvec.inference.blockvi import Options
 from bayesvec.inference.blockvi.ascent import BlockAscent
+from bayesvec.inference.contract import Approximation, Arrays, Problem, Report, silent
 from bayesvec.inference.state import Info, State
-from bayesvec.inference.variational import Report, find_place, is_free, to_state
+from bayesvec.inference.variational import find_place, is_free, to_state
 from bayesvec.kernels import rng
 from bayesvec.kernels.variational import draw_rows, make_work
-from bayesvec.model.density import Model
-from bayesvec.model.identification import Anchors
-from bayesvec.priors import Prior
-
-INDEPENDENT = True
-CAVEAT = "its rows are independent of each other, so its intervals are too narrow"
 
 
-@dataclass(frozen=True)
-class Options:
-    """How to climb.
+class BlockVI(Approximation):
+    """A Gaussian for every row."""
 
-    Attributes
-    ----------
-    max_sweeps : int
-        Updates of all rows at most.
-    tolerance : float
-        Rise of the bound in a sweep, per coordinate, below which the ascent has converged.
-    """
+    def __init__(self, problem: Problem, arrays: Arrays) -> None:
+        super().__init__(problem, arrays)
+        # writeable copies: one type of array is one compilation
+        self.mean = np.array(arrays["mean"], order="C")  # (R + C, K)
+        self.root: Float32 = np.array(arrays["root"], order="C")
 
-    max_sweeps: int = 1000
-    tolerance: float = 1e-5
+    @staticmethod
+    def fit(
+        problem: Problem, *, seed: int = 1, threads: int = 1, report: Report = silent
+    ) -> dict[str, Array]:
+        """Fit the approximation; the same for any number of threads.
 
-    def __post_init__(self) -> None:
-        if self.max_sweeps < 1:
-            raise OptionError(f"max_sweeps is {self.max_sweeps}; it must be 1 or more")
-        if not 0.0 < self.tolerance < math.inf:
-            raise OptionError(f"tolerance is {self.tolerance}; it must be positive")
+        Returns
+        -------
+        dict
+            ``mean`` (R + C, K) and ``root`` (R + C, K (K + 1) / 2) of the stacked rows, the latter the upper
+            triangle of U where U^T U is a row's precision; ``elbo``, the bound after every update of a side but
+            the last; ``converged``.
+        """
+        options = problem.options or Options()
+        counts = problem.counts
+        place = find_place(problem, seed=seed, threads=threads, report=report)
+        with Threads(threads) as workers, threadpool_limits(1, "blas"):
+            ascent = BlockAscent(counts, problem.prior, place, is_free(counts, problem.anchors), workers)
+            bounds, converged = ascent.run(options.max_sweeps, options.tolerance, report)
+        return {
+            "mean": np.concatenate([rows.mean for rows in ascent.rows]),
+            "root": np.concatenate([rows.root for rows in ascent.rows]),
+            "elbo": np.array([bound for bound in bounds if math.isfinite(bound)]),
+            "converged": np.array(converged),
+        }
 
+    def centre(self, *, seed: int, chain: int) -> State:
+        """Return the mean."""
+        return to_state(self.mean, self.problem.counts)
 
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """The approximation to draw from, and the model that its draws are judged by."""
+    def draw(self, *, seed: int, chain: int, number: int, threads: Threads) -> tuple[State, Info]:
+        """Draw once; the draw is a function of (seed, chain, number)."""
+        out = np.empty(self.mean.shape, dtype=np.float32)
+        key = rng.make_key(seed, rng.APPROXIMATION, chain=chain, sweep=number)
+        works = [make_work(self.mean.shape[1]) for _ in range(threads.count)]
+        threads.run(
+            lambda first, last, thread: draw_rows(first, last, key, self.mean, self.root, works[thread], out),
+            threads.chunks(np.ones(len(out))),
+        )
+        return self.scored(to_state(out, self.problem.counts), threads)
 
-    counts: PairCounts
-    prior: Prior
-    mean: Float64  # (R + C, K)
-    root: Float32  # (R + C, K (K + 1) / 2) upper triangles of U, where U^T U is a row's precision
-
-
-def approximate(
-    counts: PairCounts,
-    prior: Prior,
-    dim: int,
-    *,
-    options: Options | None = None,
-    anchors: Anchors | None = None,
-    seed: int = 1,
-    threads: int = 1,
-    report: Report = lambda _: None,
-    **_: int,
-) -> dict[str, Array]:
-    """Fit the approximation; the same for any number of threads.
-
-    Parameters
-    ----------
-    counts : PairCounts
-        The data.
-    prior : Prior
-        Gaussian over the rows of either side.
-    dim : int
-        Number of axes, K.
-    options : Options, optional
-        How to climb.
-    anchors : Anchors, optional
-        Context rows that stay fixed.
-    seed : int, optional
-        Decides where the ascent begins.
-    threads : int, optional
-        Threads to use.
-    report : callable, optional
-        Told how far it is.
-    **_ : int
-        Chains, draws and warm-up of the run, which do not matter here.
-
-    Returns
-    -------
-    dict
-        ``mean`` (R + C, K) and ``root`` (R + C, K (K + 1) / 2) of the stacked rows, the latter the upper
-        triangle of U where U^T U is a row's precision; ``elbo``, the bound after every update of a side but
-        the last; ``converged``.
-    """
-    from threadpoolctl import threadpool_limits
-
-    options = options or Options()
-    place = find_place(counts, prior, dim, anchors=anchors, seed=seed, threads=threads, report=report)
-    with Threads(threads) as workers, threadpool_limits(1, "blas"):
-        ascent = BlockAscent(counts, prior, place, is_free(counts, anchors), workers)
-        bounds, converged = ascent.run(options.max_sweeps, options.tolerance, report)
-    return {
-        "mean": np.concatenate([rows.mean for rows in ascent.rows]),
-        "root": np.concatenate([rows.root for rows in ascent.rows]),
-        "elbo": np.array([bound for bound in bounds if math.isfinite(bound)]),
-        "converged": np.array(converged),
-    }
-
-
-def summary(approximation: dict[str, Array]) -> dict[str, Any]:
-    """Return what to tell of an approximation."""
-    elbo = approximation["elbo"]
-    return {
-        "converged": bool(approximation["converged"]),
-        "sweeps": (len(elbo) + 1) // 2,
-        "elbo": float(elbo[-1]),
-    }
-
-
-def prepare(
-    counts: PairCounts,
-    prior: Prior,
-    dim: int,
-    *,
-    options: Options | None = None,
-    anchors: Anchors | None = None,
-    approximation: dict[str, Array] | None = None,
-) -> Problem:
-    """Take up an approximation to draw from.
-
-    Parameters
-    ----------
-    counts, prior, dim, options, anchors
-        As given to `approximate`.
-    approximation : dict
-        What that returned.
-    """
-    if approximation is None:
-        raise OptionError("blockvi draws from an approximation and none was given; make one with approximate")
-    # writeable copies: one type of array is one compilation
-    mean, root = (np.array(approximation[name], order="C") for name in ("mean", "root"))
-    return Problem(counts, prior, mean, root)
-
-
-def start(
-    problem: Problem,
-    *,
-    seed: int,
-    chain: int,
-    rho: npt.ArrayLike | None = None,
-    alpha: npt.ArrayLike | None = None,
-) -> State:
-    """Return the mean of the approximation: draws do not depend on where they begin."""
-    return to_state(problem.mean, problem.counts)
-
-
-def sweep(
-    problem: Problem, state: State, *, seed: int, chain: int, number: int, threads: Threads
-) -> tuple[State, Info]:
-    """Draw once; the draw is a function of (problem, seed, chain, number) alone."""
-    out = np.empty(problem.mean.shape, dtype=np.float32)
-    key = rng.make_key(seed, rng.APPROXIMATION, chain=chain, sweep=number)
-    works = [make_work(problem.mean.shape[1]) for _ in range(threads.count)]
-    threads.run(
-        lambda first, last, thread: draw_rows(
-            first, last, key, problem.mean, problem.root, works[thread], out
-        ),
-        threads.chunks(np.ones(len(out))),
-    )
-    drawn = to_state(out, problem.counts)
-    model = Model(problem.counts, problem.prior, threads=threads)
-    return drawn, Info(model.log_posterior(drawn.rho, drawn.alpha))
+    @staticmethod
+    def summary(arrays: Arrays) -> dict[str, Any]:
+        """Return whether and where the ascent converged."""
+        elbo = arrays["elbo"]
+        return {
+            "converged": bool(arrays["converged"]),
+            "sweeps": (len(elbo) + 1) // 2,
+            "elbo": float(elbo[-1]),
+        }

@@ -1,1 +1,70 @@
-"""The Gibbs sampler."""
+"""The Gibbs sampler with Polya-Gamma variables."""
+
+from dataclasses import dataclass
+
+from bayesvec.errors import OptionError
+from bayesvec.inference.methods import Method
+from bayesvec.storage.kinds import SWEEPS
+
+OVERRELAX = 0.7  # measured: benchmarks/overrelax.py
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to sweep.
+
+    Attributes
+    ----------
+    inner_steps : int
+        Polya-Gamma steps per row and sweep (the paper's S).
+    restart : bool
+        Restart each row from N(0, 1/K), as the paper's Algorithm 1 does; biased, and without the orbit move. Contexts
+        are then fixed (``identify="fixed"``) even if they span fewer than K directions.
+    orbit : bool
+        Move along the orbit after each sweep, where prior and anchors leave the symmetry.
+    joint : str
+        When to redraw all slices of a word together, where the prior couples them as a tree: ``always``, ``never``
+        or ``auto``, which is always unless it would take more than a quarter of a sweep's time, and then in some
+        sweeps.
+    overrelax : float
+        Overrelaxation, from 0 (the standard Gibbs update) to below 1, of a row whose precision is due to the data
+        alone; others are overrelaxed less, in proportion to the fraction due to the data, and rows with fewer pairs
+        than axes not at all (unless their tree is redrawn as a whole). What words and contexts can only do together
+        then takes fewer sweeps; what is even around the means, such as the log posterior, takes a few more. No effect
+        on rows that are restarted.
+    """
+
+    inner_steps: int = 1
+    restart: bool = False
+    orbit: bool = True
+    joint: str = "auto"
+    overrelax: float = OVERRELAX
+
+    def __post_init__(self) -> None:
+        from bayesvec.kernels.rows import MOST_INNER_STEPS
+
+        if self.joint not in ("auto", "always", "never"):
+            raise OptionError(f"joint is {self.joint!r}; it must be auto, always or never")
+        if not 1 <= self.inner_steps <= MOST_INNER_STEPS:
+            raise OptionError(f"inner_steps is {self.inner_steps}; it must be from 1 to {MOST_INNER_STEPS}")
+        if not 0.0 <= self.overrelax < 1.0:
+            raise OptionError(
+                f"overrelax is {self.overrelax:g}; it must be at least 0 and below 1, such as 0.5"
+            )
+
+    @property
+    def overrelaxation(self) -> float:
+        """What the kernels take for ``overrelax``."""
+        return 0.0 if self.restart else float(self.overrelax)
+
+
+METHOD = Method(
+    name="gibbs",
+    kind=SWEEPS,
+    sentence="Draws from the posterior by Gibbs sampling with Polya-Gamma variables. It is exact: the number of "
+    "draws is its only limit.",
+    use="The default, for any size.",
+    code="bayesvec.inference.gibbs.sampler:prepare",
+    options=Options,
+    learns=True,
+)

@@ -30,7 +30,6 @@ import numpy as np
 from bayesvec._parallel import Threads
 from bayesvec._types import Float32, Float64
 from bayesvec.inference.sides import Half
-from bayesvec.inference.state import ScaledState as State
 from bayesvec.kernels import rng
 from bayesvec.kernels.line import log_likelihood_rows, pair_lines
 from bayesvec.kernels.orbit import draw_gig
@@ -46,6 +45,14 @@ _MOST_STEPS = 8  # of this width that the interval grows by
 # rows of the addresses, after those of the scales
 _EXCHANGE = 1 << 16
 _STRETCH = 1 << 17
+
+
+class State(NamedTuple):
+    """The vectors of both sides and the scales of a prior whose precisions are learned."""
+
+    rho: Float32  # (R, K)
+    alpha: Float32  # (C, K)
+    scales: Float64 = np.zeros(0)
 
 
 def start_scales(prior: Prior) -> Float64:

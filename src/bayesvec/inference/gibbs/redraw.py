@@ -4,20 +4,19 @@ Rows are shared out between threads; what a row draws depends on its address alo
 are redrawn tree by tree or colour by colour (see `bayesvec.inference.sides`).
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from bayesvec._parallel import Threads
 from bayesvec._types import Float32
-from bayesvec.errors import NumericalError, OptionError
+from bayesvec.errors import NumericalError
+from bayesvec.inference.gibbs import Options
 from bayesvec.inference.sides import Colour, Half
 from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import couple_rows
 from bayesvec.kernels.polyagamma_tables import Tables
 from bayesvec.kernels.rows import (
-    MOST_INNER_STEPS,
     SEGMENT,
     RowSide,
     Work,
@@ -27,55 +26,6 @@ from bayesvec.kernels.rows import (
     restart_row,
 )
 from bayesvec.kernels.trees import make_tree_work, redraw_trees
-
-OVERRELAX = 0.7  # measured: benchmarks/overrelax.py
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to sweep.
-
-    Attributes
-    ----------
-    inner_steps : int
-        Polya-Gamma steps of a row in each sweep (the paper's S).
-    restart : bool
-        Begin each row anew from N(0, 1/K), as the paper's Algorithm 1; biased, and without the orbit move. Contexts
-        are then fixed (``identify="fixed"``) even if they span fewer than K directions.
-    orbit : bool
-        Move along the orbit after each sweep, where prior and anchors leave the symmetry.
-    joint : str
-        When to redraw all slices of a word at once, where the prior couples them as a tree: ``always``, ``never``
-        or ``auto``, which is always unless it would take more than a quarter of a sweep's time, and then in some
-        sweeps.
-    overrelax : float
-        How far beyond the mean of its conditional a row goes that the data alone hold, from 0 (drawn anew) to
-        below 1; others less far, and those with fewer pairs than axes are drawn anew (unless their tree is redrawn at
-        once). What words and contexts can
-        only do together then takes fewer sweeps; what is even around the means, such as the log posterior, takes a
-        few more. Without effect if rows are restarted.
-    """
-
-    inner_steps: int = 1
-    restart: bool = False
-    orbit: bool = True
-    joint: str = "auto"
-    overrelax: float = OVERRELAX
-
-    def __post_init__(self) -> None:
-        if self.joint not in ("auto", "always", "never"):
-            raise OptionError(f"joint is {self.joint!r}; it must be auto, always or never")
-        if not 1 <= self.inner_steps <= MOST_INNER_STEPS:
-            raise OptionError(f"inner_steps is {self.inner_steps}; it must be from 1 to {MOST_INNER_STEPS}")
-        if not 0.0 <= self.overrelax < 1.0:
-            raise OptionError(
-                f"overrelax is {self.overrelax:g}; it must be at least 0 and below 1, such as 0.5"
-            )
-
-    @property
-    def beyond(self) -> float:
-        """What the kernels take for ``overrelax``."""
-        return 0.0 if self.restart else float(self.overrelax)
 
 
 class Drawing(NamedTuple):
@@ -149,7 +99,7 @@ def _redraw_colour(
             other,
             options.inner_steps,
             options.restart,
-            options.beyond,
+            options.overrelaxation,
             key,
             tables,
             works[thread],
@@ -170,7 +120,7 @@ def _redraw_forest(half: Half, rows: Float32, other: Float32, drawing: Drawing) 
     forest, coupling, side = half.forest, half.coupling, half.side
     assert forest is not None
     assert coupling is not None
-    trees, steps, beyond = forest.trees, options.inner_steps, options.beyond
+    trees, steps, beyond = forest.trees, options.inner_steps, options.overrelaxation
     scratches = [make_tree_work(work.dim, forest.largest) for work in works]
     broken: list[int] = []
 
@@ -205,6 +155,6 @@ def _redraw_huge(side: RowSide, row: int, x: Float32, other: Float32, drawing: D
                 add_pairs(row, start, stop, index, side, x, other, key, tables, works[thread], gram)
 
         threads.run(work, threads.chunks(np.ones(len(starts))))
-        if not draw_many(row, step, side, options.beyond, key, works[0], grams.sum(axis=0), x):
+        if not draw_many(row, step, side, options.overrelaxation, key, works[0], grams.sum(axis=0), x):
             return False
     return True

@@ -1,1 +1,35 @@
-"""The Laplace approximation."""
+"""The Laplace approximation: a Gaussian at the mode."""
+
+from dataclasses import dataclass
+
+from bayesvec.errors import OptionError
+from bayesvec.inference.methods import Method
+from bayesvec.storage.kinds import APPROXIMATION
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to find the mode.
+
+    Attributes
+    ----------
+    starts : int
+        Number of starts; the highest mode is kept.
+    """
+
+    starts: int = 1
+
+    def __post_init__(self) -> None:
+        if self.starts < 1:
+            raise OptionError(f"starts is {self.starts}; it must be 1 or more")
+
+
+METHOD = Method(
+    name="laplace",
+    kind=APPROXIMATION,
+    sentence="An approximation: one normal at the mode of the posterior.",
+    use="For a small model with much data, or for a few words of a large one.",
+    code="bayesvec.inference.laplace.method:Laplace",
+    options=Options,
+    caveat="it is a Gaussian at the mode, which the posterior is not like where there are few data",
+)

@@ -1,1 +1,44 @@
-"""The MAP."""
+"""The mode of the posterior."""
+
+from dataclasses import dataclass
+
+from bayesvec.errors import OptionError
+from bayesvec.inference.methods import Method
+from bayesvec.storage.kinds import POINT
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to find the mode.
+
+    Attributes
+    ----------
+    starts : int
+        Number of starts; the highest mode is kept.
+    tolerance : float
+        How far, in posterior standard deviations, a row may be from the mode.
+    max_iterations : int
+        Maximum number of iterations from each start.
+    """
+
+    starts: int = 1
+    tolerance: float = 1e-4
+    max_iterations: int = 5000
+
+    def __post_init__(self) -> None:
+        if self.starts < 1 or self.max_iterations < 1:
+            raise OptionError(
+                f"starts is {self.starts} and max_iterations {self.max_iterations}; both must be 1 or more"
+            )
+        if not self.tolerance > 0.0:
+            raise OptionError(f"tolerance is {self.tolerance}; it must be positive")
+
+
+METHOD = Method(
+    name="map",
+    kind=POINT,
+    sentence="The mode of the posterior: one point for each vector, without any measure of uncertainty.",
+    use="For a quick look, or where only one vector per word is wanted.",
+    code="bayesvec.inference.map.method:Mode",
+    options=Options,
+)

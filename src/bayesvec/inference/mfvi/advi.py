@@ -14,8 +14,8 @@ from scipy.special import ndtr
 
 from bayesvec._types import Float64
 from bayesvec.errors import NumericalError
+from bayesvec.inference.contract import Report
 from bayesvec.inference.mfvi.ascent import Bound, Result
-from bayesvec.inference.variational import Report
 
 SCALES = (100.0, 10.0, 1.0, 0.1, 0.01)  # eta
 TRIAL = 50  # iterations for which a scale is tried

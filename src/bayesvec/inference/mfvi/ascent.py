@@ -17,7 +17,8 @@ import numpy as np
 
 from bayesvec._types import Bool, Float64
 from bayesvec.errors import NumericalError
-from bayesvec.inference.variational import ASCENT, Report
+from bayesvec.inference.contract import Report
+from bayesvec.inference.variational import ASCENT
 from bayesvec.kernels import rng
 from bayesvec.kernels.variational import fill_normal_rows
 from bayesvec.model.density import Model

@@ -51,7 +51,6 @@ def laplace_covariance(
     RowsCovariance
         With ``mean``, ``covariance`` and ``draws(count)``.
     """
-    from bayesvec.chains.begin import load_prior  # these take time to import
     from bayesvec.inference.laplace import covariance
     from bayesvec.model.map import find_map
     from bayesvec.storage.folder import Folder
@@ -66,7 +65,7 @@ def laplace_covariance(
     names = [posterior.words[row] for row in posterior.rows(words, at=at)] if words else []
     tell = report or (lambda _: None)
     folder = Folder(draws.path, draws.manifest)
-    counts, prior = folder.load_counts(), load_prior(folder)
+    counts, prior = folder.load_counts(), folder.load_prior()
     found = find_map(
         counts,
         prior,
