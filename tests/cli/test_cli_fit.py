@@ -253,9 +253,9 @@ def test_fixed_where_the_map_is_zero(counts, command):
 
 def test_no_data_or_too_much(counts, command):
     for arguments, message in (
-        (("fit",), "give TEXT or --counts to begin a run"),
-        (("fit", "--out", "run"), "give TEXT or --counts to begin one"),
-        (("fit", "--resume", "--out", "run"), "there is no run at run to go on with"),
+        (("fit",), "give TEXT or --counts to start a run"),
+        (("fit", "--out", "run"), "give TEXT or --counts to start one"),
+        (("fit", "--resume", "--out", "run"), "there is no run at run to resume"),
         (("fit", "x.txt", "--counts", counts), "not both"),
         (("fit", "--counts", "nowhere"), "nowhere does not exist"),
         (("fit", "nowhere.txt"), "nowhere.txt"),
@@ -311,7 +311,7 @@ def test_interrupted_is_130(counts, command, monkeypatch):
     assert status == 130
     assert out == ""
     assert err == (
-        "bayesvec: stopped; all committed draws are safe. Go on with: bayesvec fit --resume --out 'a run'\n"
+        "bayesvec: stopped; all committed draws are safe. Resume with: bayesvec fit --resume --out 'a run'\n"
     )
 
 

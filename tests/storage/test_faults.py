@@ -86,7 +86,7 @@ def test_file_size_limit_ends_in_a_clear_error(tmp_path):
     )
     assert ran.returncode == 2, ran.stderr
     assert "the disk is full (File too large)" in ran.stdout
-    assert "all committed draws are safe; make room and go on with: bayesvec fit --resume" in ran.stdout
+    assert "all committed draws are safe; make room and resume with: bayesvec fit --resume" in ran.stdout
     there, whole = open_draws(tmp_path / "run"), open_draws(tmp_path / "whole")
     there.verify()
     assert 10 < there.num_draws < 60
@@ -173,7 +173,7 @@ def test_used_twice_and_interrupted(tmp_path):
         assert refused.stderr.count("\n") == 1
     assert writer.returncode == 130
     assert told == (
-        f"bayesvec: stopped; all committed draws are safe. Go on with: bayesvec fit --resume --out {out}\n"
+        f"bayesvec: stopped; all committed draws are safe. Resume with: bayesvec fit --resume --out {out}\n"
     )
     stopped = open_draws(out)
     assert there.num_draws <= stopped.num_draws < 2500

@@ -48,7 +48,7 @@ def kill_after(sweeps: int) -> None:
 
 
 def killed_fit(out: Path, *, sweeps: int = 0, seconds: float = 0.0) -> bool:
-    """Go on with the run for so many sweeps or so long, then kill it; whether it was killed before its end."""
+    """Resume the run for so many sweeps or so long, then kill it; whether it was killed before its end."""
     child = os.fork()
     if child == 0:
         if sweeps:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bayesvec import _atomic as files
 from bayesvec.errors import RunError
 from bayesvec.storage.kinds import POINT, SWEEPS, WHOLE_CHAINS
+from bayesvec.storage.settings import Settings
 
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
@@ -57,8 +58,8 @@ def read_outcome(folder: Path) -> Outcome:
         return Outcome()
 
 
-def check_extendable(folder: Path, kind: str, draws: int, wanted: int, *, started: bool) -> None:
-    """Raise a `RunError` if a run of ``draws`` draws cannot be extended to ``wanted``.
+def check_extendable(folder: Path, kind: str, settings: Settings, draws: int, *, started: bool) -> None:
+    """Raise a `RunError` if a run cannot be extended to ``draws`` draws.
 
     Parameters
     ----------
@@ -66,18 +67,23 @@ def check_extendable(folder: Path, kind: str, draws: int, wanted: int, *, starte
         The run folder.
     kind : str
         The kind of its draws.
-    draws, wanted : int
-        Draws of each chain, as it was started and as is asked for.
+    settings : Settings
+        Its settings.
+    draws : int
+        Draws of each chain that are asked for.
     started : bool
         Whether any chain has a state.
     """
-    if wanted <= draws:
+    if draws <= settings.draws:
         return
+    method = settings.method
     if kind == POINT:
-        raise RunError(f"{folder} is one point: there are no more draws to take", path=str(folder))
+        raise RunError(f"{folder} is one point ({method}): there are no more draws to take", path=str(folder))
     if kind == WHOLE_CHAINS and started:
-        message = f"{folder} has chains of {draws} draws that were run as a whole and cannot be extended"
-        raise RunError(f"{message}; start a new run with {wanted} draws", path=str(folder))
+        message = (
+            f"{folder} has its {settings.draws} draws of each chain, and a run of {method} cannot be extended"
+        )
+        raise RunError(f"{message}; start a new run with {draws} draws", path=str(folder))
 
 
 def add_seconds(folder: Path, seconds: float) -> None:
