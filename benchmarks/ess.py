@@ -16,24 +16,18 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from report import read, write
 from threadpoolctl import threadpool_limits
 
-from bayesvec._parallel import Threads
-from bayesvec.chains.begin import jittered
 from bayesvec.diagnostics.sbc import COSINE, choose_functionals
 from bayesvec.estimates.convergence import ess_bulk, rhat
-from bayesvec.inference.contract import Problem
-from bayesvec.inference.gibbs import sampler as gibbs
-from bayesvec.inference.nuts import sampler as nuts
-from bayesvec.model.map import find_map
-from bayesvec.priors import spherical
+from bayesvec.paper.sampling import draw
+from bayesvec.paper.workspace import Workspace
 from bayesvec.simulation.pairs import simulate
 
 CHAINS = 2
@@ -64,65 +58,24 @@ SETTINGS = (
 QUICK = (Setting(30, 3, 5_000, False, gibbs=(50, 200), nuts=(50, 100), stan=(50, 100)),)
 
 
-def run_gibbs(setting, counts):
-    """Two chains on two threads, from near the MAP as `fit` begins them."""
-    prior = spherical(float(setting.dim))
-    began = time.perf_counter()
-    mode = find_map(counts, prior, setting.dim, seed=SEED, max_iterations=100)
-    problem = gibbs.prepare(Problem(counts, prior, setting.dim))
-    begin = {"rho": mode.rho, "alpha": mode.alpha}
-    warmup, draws = setting.gibbs
-
-    def sweeps(chain, state, first, last):
-        kept = []
-        for number in range(first, last):
-            state, _ = problem.step(state, seed=SEED, chain=chain, number=number, threads=Threads(1))
-            kept.append(state)
-        return kept
-
-    def both(states, first, last):
-        with ThreadPoolExecutor(CHAINS) as pool:
-            return list(pool.map(lambda c: sweeps(c, states[c], first, last), range(CHAINS)))
-
-    states = [problem.init(seed=SEED, chain=c, **jittered(begin, SEED, c)) for c in range(CHAINS)]
-    with threadpool_limits(1):
-        states = [chain[-1] for chain in both(states, 1, warmup + 1)]
-        middle = time.perf_counter()
-        kept = both(states, warmup + 1, warmup + draws + 1)
-        end = time.perf_counter()
-    rho, alpha = (
-        np.array([[getattr(s, side) for s in chain] for chain in kept]) for side in ("rho", "alpha")
-    )
-    return rho, alpha, {"warmup_seconds": middle - began, "seconds": end - middle}
-
-
-def run_nuts(setting, counts):
-    """Two chains on two of nutpie's threads; the clock after warm-up is read when both are past it."""
-    warmup, draws = setting.nuts
-    marks = []
-
-    def report(text):
-        head, _, rest = text.partition(" of ")
-        if rest and head.startswith("NUTS: "):
-            marks.append((time.perf_counter(), int(head[6:].replace(",", ""))))
-
-    began = time.perf_counter()
-    kept = nuts.approximate(
-        counts,
-        spherical(float(setting.dim)),
-        setting.dim,
-        seed=SEED,
-        chains=CHAINS,
-        draws=draws,
-        warmup=warmup,
-        threads=CHAINS,
-        report=report,
-    )
-    end = time.perf_counter()
-    # warm-up is over when this many draws of both chains are seen: chains of equal speed reach it together
-    middle = next((at for at, seen in marks if seen >= CHAINS * warmup), end)
-    told = nuts.summary(kept)
-    return kept["rho"], kept["alpha"], {"warmup_seconds": middle - began, "seconds": end - middle, **told}
+def run_method(name, setting, counts):
+    """Draw two chains on two threads, by the driver of `fit`."""
+    warmup, draws = getattr(setting, name)
+    with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
+        drawn = draw(
+            name,
+            counts,
+            setting.dim,
+            prior_precision=float(setting.dim),
+            draws=draws,
+            warmup=warmup,
+            chains=CHAINS,
+            seed=SEED,
+            threads=CHAINS,
+            workspace=Workspace(CHAINS, Path(folder)),
+        )
+    clock = {"warmup_seconds": drawn.warmup_seconds, "seconds": drawn.seconds}
+    return drawn.rho, drawn.alpha, clock | drawn.summary
 
 
 STAN_MODEL = """
@@ -238,7 +191,8 @@ def main():
     parser.add_argument("--stan-python", help="an interpreter that has pystan")
     options = parser.parse_args()
     python = stan_python(options.stan_python)
-    methods = {"gibbs": run_gibbs, "nuts": run_nuts, "stan": lambda s, c: run_stan(s, c, python)}
+    methods = {name: partial(run_method, name) for name in ("gibbs", "nuts")}
+    methods["stan"] = partial(run_stan, python=python)
     wanted = options.only.split(",")
     if "stan" in wanted and python is None:
         print("Stan is left out: pystan is not installed (pip install pystan 'setuptools<81')")
@@ -276,8 +230,8 @@ def compile_all(setting):
     """Compile what the clock should not see."""
     small = simulate(10, setting.dim, pairs=500, seed=0)[0]
     tiny = Setting(10, setting.dim, 500, False, gibbs=(1, 1), nuts=(2, 2), stan=(1, 1))
-    run_gibbs(tiny, small)
-    run_nuts(tiny, small)
+    for name in ("gibbs", "nuts"):
+        run_method(name, tiny, small)
 
 
 if __name__ == "__main__":

@@ -75,8 +75,8 @@ GEWEKE = {
     "no orbit": (4, 3, 2.0, None, gibbs.Options(orbit=False)),
     "two inner steps": (4, 4, 1.0, None, gibbs.Options(inner_steps=2)),
     "anchors": (4, 4, 1.0, ANCHORS, None),
-    "rows drawn anew": (4, 3, 0.5, None, gibbs.Options(overrelax=0.0)),
-    "rows far beyond their means": (3, 5, 2.0, None, gibbs.Options(overrelax=0.95)),
+    "standard Gibbs update": (4, 3, 0.5, None, gibbs.Options(overrelax=0.0)),
+    "strong overrelaxation": (3, 5, 2.0, None, gibbs.Options(overrelax=0.95)),
 }
 
 

@@ -203,8 +203,8 @@ def test_draws_have_the_covariance(counts, found, case):
 def test_draws_are_without_rotations(counts):
     problem = problem_of(counts, PRIOR, DIM)
     change = (
-        laplace._draw(problem, 1, 0, 1).rho - problem.rho,
-        laplace._draw(problem, 1, 0, 1).alpha - problem.alpha,
+        problem._draw(1, 0, 1).rho - problem.rho,
+        problem._draw(1, 0, 1).alpha - problem.alpha,
     )
     cross = problem.rho.T @ change[0] + problem.alpha.T @ change[1]
     assert np.abs(cross).max() > 0.1
@@ -458,7 +458,7 @@ def test_coverage_with_much_data(case):
         counts, truth = simulate(100, dim, pairs=1_000_000, seed=seed)
         anchors = anchors_of(find_map(counts, prior, dim, seed=0), case)
         problem = problem_of(counts, prior, dim, anchors)
-        states = [laplace._draw(problem, 1, 0, number) for number in range(1, 501)]
+        states = [problem._draw(1, 0, number) for number in range(1, 501)]
         eta = np.stack([state.rho @ state.alpha.T for state in states])
         low, high = np.quantile(eta, [0.05, 0.95], axis=0)
         at = truth.rho @ truth.alpha.T

@@ -197,7 +197,7 @@ def test_threads_and_seeds(monkeypatch):
     monkeypatch.setattr(meanfield, "WORTH_SHARING", 0)
     counts, _ = simulate(vocab=20, dim=3, pairs=3_000, seed=1)
     prior = spherical(2.0)
-    for schedule in mfvi.SCHEDULES:
+    for schedule in ("adam", "advi"):
         options = mfvi.Options(schedule=schedule, max_iterations=200)
         fitted = [
             mfvi.MeanField.fit(Problem(counts, prior, 3, options=options), seed=seed, threads=threads)

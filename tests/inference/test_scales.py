@@ -101,30 +101,30 @@ def agrees_jointly(name, sweeps=6000, **given):
 
 
 @pytest.fixture
-def _stretch_always(monkeypatch):
-    monkeypatch.setattr(gibbs, "STRETCH_EVERY", 1)
+def _interweave_always(monkeypatch):
+    monkeypatch.setattr(gibbs, "INTERWEAVE_EVERY", 1)
 
 
-@pytest.mark.usefixtures("_stretch_always")
+@pytest.mark.usefixtures("_interweave_always")
 @pytest.mark.parametrize("name", ["dynamic", "vectors"])
 def test_joint_distribution(name):
     assert agrees_jointly(name)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_stretch_always")
+@pytest.mark.usefixtures("_interweave_always")
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("orbit", [True, False])
 def test_joint_distribution_at_length(name, orbit):
     assert agrees_jointly(name, sweeps=100_000, options=gibbs.Options(orbit=orbit))
 
 
-SLOW_BUGS = "rate", "stale orbit", "no pull", "stretch contexts"
+SLOW_BUGS = "rate", "stale orbit", "no pull", "interweaving contexts"
 
 
 @pytest.mark.parametrize(
     "bug",
-    ["rank", "exchange", "stretch", *(pytest.param(bug, marks=pytest.mark.slow) for bug in SLOW_BUGS)],
+    ["rank", "exchange", "interweaving", *(pytest.param(bug, marks=pytest.mark.slow) for bug in SLOW_BUGS)],
 )
 def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
     right = scales_module.conditionals
@@ -143,13 +143,13 @@ def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
         )
     if bug == "exchange":
         monkeypatch.setattr(scales_module, "draw_gig", lambda power, *rest: gig(-power, *rest))
-    if bug in ("stretch", "stretch contexts", "no pull"):
-        monkeypatch.setattr(gibbs, "STRETCH_EVERY", 1)
-    if bug in ("stretch", "stretch contexts"):  # the density of the scale, not of its log
+    if bug in ("interweaving", "interweaving contexts", "no pull"):
+        monkeypatch.setattr(gibbs, "INTERWEAVE_EVERY", 1)
+    if bug in ("interweaving", "interweaving contexts"):  # the density of the scale, not of its log
         draw = scales_module._draw_log_scale
 
         def forgetful(part, *given):
-            forgets = bug == "stretch" or part.learned == ALPHA
+            forgets = bug == "interweaving" or part.learned == ALPHA
             gamma = Learned(part.learned.shape - forgets, part.learned.rate)
             return draw(replace(part, learned=gamma), *given)
 
@@ -166,7 +166,7 @@ def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
             return at(problem, calls[-2] if len(calls) % 2 == 0 else scales)
 
         monkeypatch.setattr(gibbs, "_at", stale)
-    problem = "vectors" if bug == "stretch contexts" else "dynamic"  # where there is no exchange
+    problem = "vectors" if bug == "interweaving contexts" else "dynamic"  # where there is no exchange
     assert not agrees_jointly(problem, sweeps=30_000 if bug in SLOW_BUGS else 6000)
 
 
@@ -305,7 +305,7 @@ def test_scales_move_with_their_rows_where_data_are_few(monkeypatch):
     counts = with_rows(counts, prior.added)
 
     def ess(every):
-        monkeypatch.setattr(gibbs, "STRETCH_EVERY", every)
+        monkeypatch.setattr(gibbs, "INTERWEAVE_EVERY", every)
         problem = gibbs.prepare(Problem(counts, prior, 4))
         state = problem.init(seed=3, chain=0)
         found = []
@@ -323,7 +323,7 @@ def test_a_scale_of_contexts_moves_with_them_where_it_cannot_be_exchanged(monkey
     prior = Prior(independent(4.0), independent(Learned(1.0, 1.0)))
 
     def ess(every):
-        monkeypatch.setattr(gibbs, "STRETCH_EVERY", every)
+        monkeypatch.setattr(gibbs, "INTERWEAVE_EVERY", every)
         found = gibbs_draws(counts, prior, lambda state: np.log(state.scales), sweeps=2000, dim=4)
         return float(ess_bulk(found[None])[0])
 

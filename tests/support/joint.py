@@ -38,7 +38,7 @@ def sparse_counts(words, contexts=4, groups=None, most=9, seed=0, empty=()):
 def no_log_posterior():
     """Skip the log posterior, which takes half the time of a small sweep and has no part in the next state."""
     # no mock in its place: that would keep every state it was called with
-    return mock.patch.object(gibbs, "_log_posterior", lambda *_: 0.0)  # noqa: PT008
+    return mock.patch.object(gibbs.Gibbs, "_log_posterior", lambda *_: 0.0)  # noqa: PT008
 
 
 def with_own_data(problem):

@@ -6,7 +6,7 @@ from bayesvec.estimates.convergence import rhat
 from bayesvec.paper.congress_cosines import WORDS, all_cells, cosines_at, draw_pairs, run
 from bayesvec.paper.experiment import Cell, Experiment, Results, figures_of, unpack
 from bayesvec.paper.markdown import NOT_RUN, NOTHING, grid, paragraphs
-from bayesvec.paper.variants import WAYS
+from bayesvec.paper.variants import VARIANTS
 
 SHOWS = "Figure 9 (fig:cossim_speak_law_sensitivity)"
 NOTE = """\
@@ -40,7 +40,7 @@ def table(results: Results) -> str:
     rows = []
     for one, other in COMPARED:
         texts = [_between(results, one, other, i) for i in range(len(WORDS))]
-        rows.append([f"{WAYS[one].label} / {WAYS[other].label}", *texts])
+        rows.append([f"{VARIANTS[one].label} / {VARIANTS[other].label}", *texts])
         if (one, other) == COMPARED[0]:
             rows.append(["(paper)", *(f"{PAPER[pair]:.4f}" for pair in WORDS)])
     head = ["R-hat between two runs", *(", ".join(pair) for pair in WORDS)]

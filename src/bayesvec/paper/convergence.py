@@ -7,7 +7,7 @@ from bayesvec.paper import simulated
 from bayesvec.paper.experiment import Cell, Experiment, Results, figures_of
 from bayesvec.paper.markdown import grid, lines, mean, paragraphs, size
 from bayesvec.paper.simulated import POOL, error_row, find_errors
-from bayesvec.paper.variants import WAYS
+from bayesvec.paper.variants import VARIANTS
 
 SHOWS = "Figure 2 (fig:sim_K5_V100_rmse_loglog)"
 NOTE = """\
@@ -39,7 +39,7 @@ def table(results: Results) -> str:
         sizes = sorted(of_world.each("pairs"))
         rows = []
         for name in of_world.each("method"):
-            title = WAYS[name].label
+            title = VARIANTS[name].label
             if name == "map":
                 rows.append(error_row(title, of_world, sizes, method=name))
                 continue

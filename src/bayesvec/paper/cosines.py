@@ -20,7 +20,7 @@ from bayesvec.paper.experiment import (
 )
 from bayesvec.paper.markdown import grid, number
 from bayesvec.paper.simulated import draw_world, world_label
-from bayesvec.paper.variants import WAYS
+from bayesvec.paper.variants import VARIANTS
 from bayesvec.paper.workspace import Workspace
 
 SHOWS = "Figure 4 (fig:sim_K5_V100_cossim)"
@@ -49,7 +49,7 @@ def run(settings: Settings, workspace: Workspace) -> dict[str, Any]:
     return {
         "cosines": [describe(_cosine(drawn.rho, *pair)) for pair in pairs],
         "truth": [float(similarity[pair]) for pair in pairs],
-        **drawn.told,
+        **drawn.summary,
     }
 
 
@@ -82,7 +82,7 @@ def cosine_table(results: Results, title: str, names: Sequence[str], *, with_rha
         return [text for one in values["cosines"] for text in _texts(one)[:width]]
 
     rows = [
-        [WAYS[name].label, *results.row(width * len(names), show, method=name)]
+        [VARIANTS[name].label, *results.row(width * len(names), show, method=name)]
         for name in results.each("method")
     ]
     if truth := _truth(results):
@@ -110,7 +110,7 @@ def draw_cosines(results: Results, titles: Sequence[str]) -> Any:
             values = results.get(method=name)
             if values is not None:
                 draws = np.concatenate([unpack(chain) for chain in values["cosines"][i]["chains"]])
-                draw_density(ax, draws, WAYS[name].label, STYLES[name])
+                draw_density(ax, draws, VARIANTS[name].label, STYLES[name])
         if truth:
             ax.axvline(truth[i], color="0.4", linewidth=0.9, label="truth")
         label(ax, title, "cosine similarity")

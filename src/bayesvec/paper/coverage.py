@@ -8,7 +8,7 @@ from bayesvec.paper import simulated
 from bayesvec.paper.experiment import Cell, Experiment, Figures, Results
 from bayesvec.paper.markdown import grid, known, lines, mean, number, paragraphs, size, standard_error
 from bayesvec.paper.simulated import POOL, SIZES
-from bayesvec.paper.variants import WAYS
+from bayesvec.paper.variants import VARIANTS
 
 SHOWS = "Table 1 (tab:coverage)"
 NOTE = """\
@@ -97,7 +97,7 @@ def _rows(
     rows = []
     for name in results.each("method"):
         texts = results.across("pairs", sizes, lambda values: _percent(values[metric]), method=name)
-        rows.append([WAYS[name].label, *texts])
+        rows.append([VARIANTS[name].label, *texts])
         if _COUNTERPARTS.get(name) in of_paper:
             rows.append(of_paper.pop(_COUNTERPARTS[name]))
     return [*rows, *of_paper.values()]
@@ -139,7 +139,7 @@ def _mixing(results: Results) -> list[str]:
         if worst:
             least, pairs = min(worst)
             found.append(
-                f"{WAYS[name].label}: the worst ESS of {simulated.MIXING} probabilities and {simulated.MIXING} "
+                f"{VARIANTS[name].label}: the worst ESS of {simulated.MIXING} probabilities and {simulated.MIXING} "
                 f"cosines per world is at least {least:.0f} of 1,000 draws (smallest at N = {size(pairs)})."
             )
     return found

@@ -20,7 +20,7 @@ from bayesvec.paper.experiment import (
 )
 from bayesvec.paper.markdown import grid, number
 from bayesvec.paper.simulated import draw_world, world_label
-from bayesvec.paper.variants import WAYS
+from bayesvec.paper.variants import VARIANTS
 from bayesvec.paper.workspace import Workspace
 
 SHOWS = "Figure 1 (fig:sim_donuts) and Figure 8 (fig:symmetry_K5)"
@@ -59,7 +59,7 @@ def cells(quick: bool) -> list[Cell]:
 def run(settings: Settings, workspace: Workspace) -> dict[str, Any]:
     """Draw from the posterior and keep two coordinates of one word."""
     drawn, _ = draw_world(settings, workspace)
-    rho = drawn.turned()[0] if settings["turned"] else drawn.rho
+    rho = drawn.aligned()[0] if settings["turned"] else drawn.rho
     vector = rho[:, :, settings["row"], :2].astype(np.float64)  # (chain, draw, 2)
     mean = vector.mean(axis=(0, 1))
     return {
@@ -79,7 +79,7 @@ def table(results: Results) -> str:
 
     rows = [
         [
-            f"K={dim}: {WAYS[name].label}{PANELS[name, aligned]}",
+            f"K={dim}: {VARIANTS[name].label}{PANELS[name, aligned]}",
             *results.row(2, show, dim=dim, method=name, turned=aligned),
         ]
         for dim, name, aligned in results.each("dim", "method", "turned")
@@ -95,7 +95,7 @@ def _draw(results: Results) -> Any:
     drawn = [result.values for result in results.all if result.values is not None]
     edge = 1.05 * max((np.abs(unpack(values[x])).max() for values in drawn for x in "xy"), default=1.0)
     for ax, (name, aligned) in zip(axes.flat, PANELS, strict=True):
-        ax.set_title(WAYS[name].label + PANELS[name, aligned], fontsize="small")
+        ax.set_title(VARIANTS[name].label + PANELS[name, aligned], fontsize="small")
         ax.set_aspect("equal", adjustable="box")
         ax.set(xlim=(-edge, edge), ylim=(-edge, edge))
         ax.set_xlabel(f"coordinate 1 of word {row + 1}", fontsize="small")

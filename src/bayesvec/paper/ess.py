@@ -18,9 +18,9 @@ from bayesvec.paper.experiment import (
 )
 from bayesvec.paper.markdown import grid, lines, number, paragraphs, size
 from bayesvec.paper.metrics import effective
-from bayesvec.paper.sampling import compile_way
+from bayesvec.paper.sampling import compile_variant
 from bayesvec.paper.simulated import FEW_SIZES, draw_world, world_label
-from bayesvec.paper.variants import WAYS
+from bayesvec.paper.variants import VARIANTS
 from bayesvec.paper.workspace import Workspace
 
 SHOWS = "Table 2 (tab:ess)"
@@ -77,9 +77,13 @@ def cells(quick: bool) -> list[Cell]:
 
 def run(settings: Settings, workspace: Workspace) -> dict[str, Any]:
     """Draw two chains at a time and measure how many of their draws are effective, and how fast they came."""
-    compile_way(settings["method"], settings["dim"], workspace)
+    compile_variant(settings["method"], settings["dim"], workspace)
     drawn, _ = draw_world(settings, workspace)
-    values: dict[str, Any] = {"seconds": drawn.seconds, "warmup_seconds": drawn.warmup_seconds, **drawn.told}
+    values: dict[str, Any] = {
+        "seconds": drawn.seconds,
+        "warmup_seconds": drawn.warmup_seconds,
+        **drawn.summary,
+    }
     if settings["part"] == "speed":
         both = effective(drawn, settings["quantities"], parameters=False)
         return values | {
@@ -120,7 +124,7 @@ def _ess_table(results: Results, name: str, kind: str, quantity: str) -> str:
 
     rows = []
     for variant in results.each("method"):
-        rows.append([WAYS[variant].label, *results.across("pairs", sizes, show, method=variant)])
+        rows.append([VARIANTS[variant].label, *results.across("pairs", sizes, show, method=variant)])
         if variant in _COUNTERPARTS and quantity == "probability" and not kind:
             rows.append(_paper_row(_COUNTERPARTS[variant], sizes))
     return grid([f"{name} of {QUANTITIES[quantity]}, median (worst)", *map(size, sizes)], rows)
@@ -155,7 +159,7 @@ def _speed_table(results: Results) -> str:
 
     rows = [
         [
-            f"K={dim}, V={vocab}, N={size(pairs)}: {WAYS[name].label}",
+            f"K={dim}, V={vocab}, N={size(pairs)}: {VARIANTS[name].label}",
             *results.row(4, show, dim=dim, vocab=vocab, pairs=pairs, method=name),
         ]
         for dim, vocab, pairs, name in results.each("dim", "vocab", "pairs", "method")

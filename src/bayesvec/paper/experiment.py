@@ -23,7 +23,7 @@ from bayesvec import _atomic as files
 from bayesvec._types import Float64
 from bayesvec.errors import InputError, OptionError
 from bayesvec.paper.markdown import NOT_RUN, NOTHING
-from bayesvec.paper.variants import WAYS, options_of
+from bayesvec.paper.variants import VARIANTS, options_of
 from bayesvec.paper.workspace import Workspace
 
 FORMAT = "bayesvec experiment"
@@ -88,7 +88,7 @@ def make_cells(
     cells = []
     for given in grid:
         settings = {"seed": 0, **given}
-        if settings.get("method") in WAYS:
+        if settings.get("method") in VARIANTS:
             settings["options"] = options_of(settings["method"], **settings.get("options", {}))
         cells.append(Cell(label(settings), settings, cost(settings), rank(settings)))
     return cells

@@ -10,7 +10,7 @@ import numpy as np
 from bayesvec._atomic import placed
 from bayesvec._types import Float64
 from bayesvec.paper.experiment import Results, Settings, Values
-from bayesvec.paper.variants import WAYS
+from bayesvec.paper.variants import VARIANTS
 from bayesvec.plots import COLOURS, DASHES, density
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def draw_variants(
 ) -> list[list[tuple[float, float]]]:
     """Draw a value over N, a curve for each variant that has a style; return the points of each."""
     return [
-        draw_curve(ax, results.having(method=name), y, WAYS[name].label, STYLES[name])
+        draw_curve(ax, results.having(method=name), y, VARIANTS[name].label, STYLES[name])
         for name in results.each("method")
         if name in STYLES
     ]

@@ -10,7 +10,7 @@ from bayesvec.estimates.convergence import ess_bulk, rhat
 from bayesvec.estimates.per_draw import cosines
 from bayesvec.fitting import fit
 from bayesvec.paper.experiment import Settings
-from bayesvec.paper.variants import WAYS
+from bayesvec.paper.variants import VARIANTS
 from bayesvec.paper.workspace import Workspace
 from bayesvec.posterior.posterior import Posterior
 
@@ -53,7 +53,7 @@ def fit_variant(
     counts: PairCounts, settings: Settings, workspace: Workspace, *, store: str = "both"
 ) -> Posterior:
     """Fit counts by the variant and the options of a cell."""
-    variant = WAYS[settings["method"]]
+    variant = VARIANTS[settings["method"]]
     return fit_counts(
         counts,
         settings,

@@ -8,7 +8,7 @@ from bayesvec.counts.pairs import PairCounts
 from bayesvec.paper.experiment import Results, Settings, Values
 from bayesvec.paper.fits import COSINES, fit_variant, mixing
 from bayesvec.paper.markdown import grid, number, paragraphs
-from bayesvec.paper.variants import WAYS
+from bayesvec.paper.variants import VARIANTS
 from bayesvec.paper.workspace import Workspace
 from bayesvec.storage.outcome import read_outcome
 
@@ -88,7 +88,7 @@ def _rows(
     for variant in results.each("method"):
         for kind, what in _estimates(variant):
             texts = results.across(key, columns, show(kind), method=variant)
-            rows.append([f"{WAYS[variant].label}{what}", *texts])
+            rows.append([f"{VARIANTS[variant].label}{what}", *texts])
             if all(f"{variant} {kind}" in scores for scores in in_paper):
                 rows.append(["(paper)", *(number(scores[f"{variant} {kind}"], ".4f") for scores in in_paper)])
     return [*rows, ["no model: even odds for every sample", *[f"{-math.log(2.0):.4f}"] * len(columns)]]
@@ -97,7 +97,7 @@ def _rows(
 def _estimates(variant: str) -> list[tuple[str, str]]:
     if variant == "map":
         return [(MODE, "")]
-    mean = "posterior mean" if WAYS[variant].method in ("gibbs", "nuts") else "mean"
+    mean = "posterior mean" if VARIANTS[variant].method in ("gibbs", "nuts") else "mean"
     return [(MEAN, f": {mean}"), (PREDICTIVE, ": predictive")]
 
 
@@ -110,7 +110,7 @@ def _best(results: Results, key: str, columns: Sequence[Any]) -> str:
         if gibbs is not None and mode is not None:
             found.append((gibbs[MEAN] > mode[MODE], gibbs[PREDICTIVE] > max(gibbs[MEAN], mode[MODE])))
         scores = [
-            (values[kind], f"{WAYS[variant].label}{what}")
+            (values[kind], f"{VARIANTS[variant].label}{what}")
             for variant in in_column.each("method")
             for kind, what in _estimates(variant)
             if (values := in_column.get(method=variant)) and values.get(kind) is not None
@@ -132,7 +132,7 @@ def _mixing(results: Results) -> str:
         for result in results.all
         if result.values is not None
         and "rhat" in result.values
-        and WAYS[result.cell.settings["method"]].method in ("gibbs", "nuts")
+        and VARIANTS[result.cell.settings["method"]].method in ("gibbs", "nuts")
     ]
     if not found:
         return ""

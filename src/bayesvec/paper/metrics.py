@@ -80,7 +80,7 @@ def effective(drawn: Drawn, count: int, *, parameters: bool = True) -> dict[str,
     is_cosine = np.array(chosen.kinds) == COSINE
     found = {"probability": _summary(values[..., ~is_cosine]), "cosine": _summary(values[..., is_cosine])}
     if parameters:
-        sides = [side.reshape(*side.shape[:2], -1) for side in drawn.turned()]
+        sides = [side.reshape(*side.shape[:2], -1) for side in drawn.aligned()]
         found["parameter"] = _summary(np.concatenate(sides, axis=-1))
     return found
 

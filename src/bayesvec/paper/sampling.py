@@ -1,15 +1,14 @@
-"""Draws from a posterior in one of the ways, with how long they took."""
+"""Draws from a posterior by one of the variants, and how long they took."""
 
 import contextlib
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from bayesvec._types import Array, Float32
 from bayesvec.chains.driver import Driver
@@ -18,31 +17,31 @@ from bayesvec.errors import AnchorError
 from bayesvec.inference.contract import silent
 from bayesvec.inference.methods import find
 from bayesvec.model.identification import align, settle_reference
-from bayesvec.paper.variants import WAYS, options_of
-from bayesvec.paper.workspace import Bench
+from bayesvec.paper.variants import VARIANTS, options_of
+from bayesvec.paper.workspace import Workspace
 from bayesvec.priors import spherical
 from bayesvec.simulation.pairs import simulate
 from bayesvec.storage.kinds import SWEEPS
 from bayesvec.storage.memory import Memory
 from bayesvec.storage.settings import Settings
 
-REFERENCE_DRAWS = 50  # that draws are turned to
+REFERENCE_DRAWS = 50  # that draws are aligned to
 
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """What a way gave.
+    """The draws of a variant.
 
     Attributes
     ----------
     rho, alpha : ndarray of float32
         Draws, (chain, draw, R, K) and (chain, draw, C, K); raw if they are free.
     rotates : bool
-        Whether draws are rotated against each other, so that they must be turned before they are averaged.
+        Whether draws are rotated against each other, so that they must be aligned before they are averaged.
     warmup_seconds, seconds : float
         Time until the first draw, and of the draws, by the clock.
-    told : dict
-        What the method says of its long work, such as whether it converged.
+    summary : dict
+        What the method reports of the run, such as whether it converged.
     """
 
     rho: Float32
@@ -50,15 +49,15 @@ class Drawn:
     rotates: bool
     warmup_seconds: float
     seconds: float
-    told: dict[str, Any] = field(default_factory=dict)
+    summary: dict[str, Any] = field(default_factory=dict)
 
     def chain(self, number: int) -> "Drawn":
         """Return one chain by itself."""
         one = slice(number, number + 1)
         return replace(self, rho=self.rho[one], alpha=self.alpha[one])
 
-    def turned(self) -> tuple[Float32, Float32]:
-        """Return the draws, each turned to one reference (the Procrustes mean of a few of them)."""
+    def aligned(self) -> tuple[Float32, Float32]:
+        """Return the draws, each aligned to one reference (the Procrustes mean of a few of them)."""
         if not self.rotates:
             return self.rho, self.alpha
         flat = [side.reshape(-1, *side.shape[2:]) for side in (self.rho, self.alpha)]
@@ -72,7 +71,7 @@ class Drawn:
 
     def mean(self) -> tuple[Float32, Float32]:
         """Return the posterior means of rho and alpha, (R, K) and (C, K)."""
-        rho, alpha = self.turned()
+        rho, alpha = self.aligned()
         return rho.mean(axis=(0, 1), dtype=np.float64), alpha.mean(axis=(0, 1), dtype=np.float64)
 
 
@@ -104,17 +103,17 @@ def prepare(
     report : callable, optional
         Given the progress of an approximation; may raise to stop.
     """
-    way = WAYS[name]
-    method = find(way.method)
+    variant = VARIANTS[name]
+    method = find(variant.method)
     settings = Settings(
         dim=dim,
-        method=way.method,
+        method=variant.method,
         chains=chains,
         draws=draws,
         warmup=warmup,
         seed=seed,
-        identify="none" if way.anchors is None else "fixed",
-        anchors=way.anchors or Settings.anchors,
+        identify="none" if variant.anchors is None else "fixed",
+        anchors=variant.anchors or Settings.anchors,
         prior_precision=prior_precision,
         options=options_of(name),
         sweeping=method.kind == SWEEPS,
@@ -134,9 +133,9 @@ def draw(
     chains: int = 1,
     seed: int = 1,
     threads: int = 1,
-    bench: Bench,
+    workspace: Workspace,
 ) -> Drawn:
-    """Draw from the posterior by one of the `WAYS`.
+    """Draw from the posterior by one of the `VARIANTS`.
 
     Parameters
     ----------
@@ -144,11 +143,11 @@ def draw(
         As in `prepare`; a MAP is one draw.
     threads : int
         Chains at a time; the draws do not depend on it.
-    bench : Bench
-        Asked whether to stop.
+    workspace : Workspace
+        Where it works; it may stop the draws.
     """
-    way, began = WAYS[name], time.perf_counter()
-    method = find(way.method)
+    variant, began = VARIANTS[name], time.perf_counter()
+    method = find(variant.method)
     if method.is_point:
         chains, draws = 1, 1
     driver = prepare(
@@ -161,9 +160,9 @@ def draw(
         chains=chains,
         seed=seed,
         threads=threads,
-        report=lambda _: bench.check(),
+        report=lambda _: workspace.check(),
     )
-    clocks = [Clock(warmup if method.is_sampler else 0, bench) for _ in range(chains)]
+    clocks = [Clock(warmup if method.is_sampler else 0, workspace) for _ in range(chains)]
 
     def run(chain: int) -> None:
         clocks[chain].start()
@@ -173,7 +172,7 @@ def draw(
         try:
             list(pool.map(run, range(chains)))
         except BaseException:
-            bench.stop.set()  # or the other chains run to their end
+            workspace.stop.set()  # or the other chains run to their end
             raise
     driver.finish()
     memory = driver.store
@@ -183,46 +182,27 @@ def draw(
     if method.is_point:
         seconds = 0.0
     # independent draws of an approximation stand around one centre of its own and are averaged as they are
-    rotates = way.anchors is None and method.is_sampler
-    told = {} if method.is_point else memory.read_outcome().summary
+    rotates = variant.anchors is None and method.is_sampler
+    summary = {} if method.is_point else memory.read_outcome().summary
     warm = whole if math.isnan(seconds) else whole - seconds
-    return Drawn(memory.arrays["rho"], memory.arrays["alpha"], rotates, warm, seconds, told)
+    return Drawn(memory.arrays["rho"], memory.arrays["alpha"], rotates, warm, seconds, summary)
 
 
-def draw_world(settings: Mapping[str, Any], counts: PairCounts, bench: Bench) -> Drawn | str:
-    """Draw from a world whose prior precision is K, as the settings of a cell say; or say why that cannot be.
-
-    Parameters
-    ----------
-    settings : Mapping
-        ``method``, ``dim``, ``chains``, ``draws``, ``warmup``.
-    counts : PairCounts
-        The world's.
-    bench : Bench
-        As many chains are drawn at a time as it has threads.
-    """
-    given = {name: settings[name] for name in ("draws", "warmup", "chains")}
-    dim = settings["dim"]
-    try:
-        with threadpool_limits(limits=1, user_api="blas"):
-            return draw(
-                settings["method"],
-                counts,
-                dim,
-                prior_precision=float(dim),
-                **given,
-                threads=bench.threads,
-                bench=bench,
-            )
-    except AnchorError as reason:
-        return str(reason)
-
-
-def compile_way(name: str, dim: int, bench: Bench) -> None:
-    """Have everything compiled that a way needs, so that no clock sees it."""
+def compile_variant(name: str, dim: int, workspace: Workspace) -> None:
+    """Compile everything that a variant needs, so that it is not timed."""
     counts, _ = simulate(3 * dim, dim, pairs=200 * dim * dim, seed=0)
     with contextlib.suppress(AnchorError):
-        draw(name, counts, dim, prior_precision=1.0, draws=2, warmup=2, chains=2, threads=2, bench=bench)
+        draw(
+            name,
+            counts,
+            dim,
+            prior_precision=1.0,
+            draws=2,
+            warmup=2,
+            chains=2,
+            threads=2,
+            workspace=workspace,
+        )
 
 
 class Clock:
@@ -235,15 +215,17 @@ class Clock:
     ----------
     warmup : int
         Steps of warm-up.
-    bench : Bench
+    workspace : Workspace
         Asked at every step whether to stop.
     now : callable, optional
         The time.
     """
 
-    def __init__(self, warmup: int, bench: Bench, now: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self, warmup: int, workspace: Workspace, now: Callable[[], float] = time.perf_counter
+    ) -> None:
         self._warmup = warmup
-        self._bench = bench
+        self._workspace = workspace
         self._now = now
         self._since: float | None = None
         self._made = 0  # draws at that time
@@ -256,14 +238,14 @@ class Clock:
 
     def report(self, done: int) -> None:
         """Take note of steps that a sampler has done ahead of the driver, warm-up included."""
-        self._bench.check()
+        self._workspace.check()
         self._end = self._now()
         if self._since is None and done >= self._warmup:
             self._since, self._made = self._end, done - self._warmup
 
     def at(self, sweep: int, log_posterior: float) -> None:
         """Take note of a sweep."""
-        self._bench.check()
+        self._workspace.check()
         self._end = self._now()
         if self._since is None and sweep >= self._warmup:
             self._since = self._end

@@ -7,7 +7,7 @@ from bayesvec.paper import simulated
 from bayesvec.paper.experiment import Cell, Experiment, Results, figures_of
 from bayesvec.paper.markdown import grid, mean, paragraphs, size
 from bayesvec.paper.simulated import POOL, error_row, find_errors
-from bayesvec.paper.variants import WAYS
+from bayesvec.paper.variants import VARIANTS
 
 SHOWS = "Figure 3 (fig:sim_rmse_loglog)"
 NOTE = """\
@@ -34,7 +34,7 @@ def table(results: Results) -> str:
     models = sorted(results.each("method", "dim", "vocab"), key=lambda x: (x[0] != "gibbs", x))
     rows = [
         error_row(
-            f"K={dim}, V={vocab}, {WAYS[name].label}", results, sizes, method=name, dim=dim, vocab=vocab
+            f"K={dim}, V={vocab}, {VARIANTS[name].label}", results, sizes, method=name, dim=dim, vocab=vocab
         )
         for name, dim, vocab in models
     ]

@@ -16,7 +16,7 @@ from bayesvec.paper.experiment import Cell, Results, Settings, make_cells, name_
 from bayesvec.paper.markdown import NOT_RUN, mean, number, size
 from bayesvec.paper.metrics import against_truth, effective
 from bayesvec.paper.sampling import Drawn, draw
-from bayesvec.paper.variants import WAYS
+from bayesvec.paper.variants import VARIANTS
 from bayesvec.paper.workspace import Workspace
 from bayesvec.simulation.pairs import Truth, simulate
 
@@ -74,7 +74,7 @@ def _quick_grid() -> Iterator[tuple[Any, ...]]:
 
 
 def _lengths(variant: str, quick: bool) -> dict[str, int]:
-    method = WAYS[variant].method
+    method = VARIANTS[variant].method
     draws, warmup = (400, 200) if quick else (1000, 400) if method == "nuts" else (2000, 500)
     return {
         "draws": 1 if variant == "map" else draws,
@@ -105,7 +105,7 @@ def run(settings: Settings, workspace: Workspace) -> dict[str, Any]:
         except (AnchorError, NumericalError) as reason:  # such as a singular Hessian at the mode
             return str(reason)
         found = against_truth(drawn, truth)
-        if WAYS[settings["method"]].method in ("gibbs", "nuts"):
+        if VARIANTS[settings["method"]].method in ("gibbs", "nuts"):
             mixed = effective(drawn, MIXING, parameters=False)
             found["ess_median"] = min(each["median"] for each in mixed.values())
             found["ess_worst"] = min(each["worst"] for each in mixed.values())
@@ -135,7 +135,7 @@ def draw_world(settings: Settings, workspace: Workspace) -> tuple[Drawn, Truth]:
 
 def _draw(settings: Settings, counts: PairCounts, workspace: Workspace, **given: Any) -> Drawn:
     dim = settings["dim"]
-    return draw(settings["method"], counts, dim, prior_precision=float(dim), bench=workspace, **given)
+    return draw(settings["method"], counts, dim, prior_precision=float(dim), workspace=workspace, **given)
 
 
 def find_errors(

@@ -14,8 +14,8 @@ from bayesvec.counts.pairs import PairCounts
 from bayesvec.paper.costs import world_seconds
 from bayesvec.paper.experiment import Cell, Experiment, Results, Settings, Values, make_cells
 from bayesvec.paper.markdown import NOTHING, grid, lines, paragraphs, size
-from bayesvec.paper.sampling import compile_way, draw, prepare
-from bayesvec.paper.variants import WAYS
+from bayesvec.paper.sampling import compile_variant, draw, prepare
+from bayesvec.paper.variants import VARIANTS
 from bayesvec.paper.workspace import Workspace
 from bayesvec.simulation.pairs import simulate
 
@@ -40,7 +40,7 @@ PAPER = {
     world: {method: (f"{draws:,.4g}", f"{words:,.0f}") for method, (draws, words) in rates.items()}
     for world, rates in PRINTED.items()
 }
-VARIANTS = ("gibbs", "paper", "nuts")
+TIMED = ("gibbs", "paper", "nuts")
 KINDS = {"side_by_side": "side by side", "one_chain": "one chain"}
 ROUNDS = 5  # of which the median counts
 
@@ -60,7 +60,7 @@ def rate_cells(
     label: str,
     lengths: Callable[[Settings], Settings],
     nuts_seconds: Callable[[Settings], float],
-    variants: Sequence[str] = VARIANTS,
+    variants: Sequence[str] = TIMED,
 ) -> list[Cell]:
     """Return cells that time draws.
 
@@ -103,7 +103,7 @@ def time_draws(
 ) -> dict[str, Any]:
     """Return the draws per second of the variant of a `rate_cell`."""
     variant, dim, chains = settings["method"], settings["dim"], workspace.threads
-    compile_way(variant, dim, workspace)
+    compile_variant(variant, dim, workspace)
     given: dict[str, Any] = {"prior_precision": prior_precision, "threads": chains}
     made: dict[str, Any] = {"distinct_pairs": counts.num_pairs, "samples": counts.num_observations}
     with threadpool_limits(limits=1, user_api="blas"):
@@ -111,9 +111,9 @@ def time_draws(
             prepared = prepare(variant, counts, dim, **given, draws=1, warmup=0)
             return made | _time_sweeps(prepared.states, settings["seconds"], workspace)
         given |= {"warmup": settings["warmup"], "draws": settings["draws"], "chains": chains}
-        drawn = draw(variant, counts, dim, **given, bench=workspace)
+        drawn = draw(variant, counts, dim, **given, workspace=workspace)
     rate = chains * settings["draws"] / drawn.seconds
-    return made | {"side_by_side": rate, "warmup_seconds": drawn.warmup_seconds, **drawn.told}
+    return made | {"side_by_side": rate, "warmup_seconds": drawn.warmup_seconds, **drawn.summary}
 
 
 def _time_sweeps(
@@ -181,14 +181,14 @@ def rate_table(
         for variant in of_world.each("method"):
             for kind in list(KINDS)[: 1 if variant == "nuts" else 2]:
                 texts = of_world.row(3, _show_rate(kind, vocab or world["vocab"], printed), method=variant)
-                rows.append([f"{name}: {WAYS[variant].label}, {KINDS[kind]}", *texts])
+                rows.append([f"{name}: {VARIANTS[variant].label}, {KINDS[kind]}", *texts])
             rate = (of_world.get(method=variant) or {}).get("side_by_side")
             if variant in ratios and rate is not None:
                 ratios[variant].append(rate / printed)
         rows += [[f"{name} (paper: {method})", *rates, ""] for method, rates in in_paper.items()]
     head = ["setting", "draws/s", "words/s", "over the paper's Gibbs"]
     summary = [
-        f"{WAYS[variant].label}, chains side by side, over the paper's Gibbs: {min(found):,.0f}x to "
+        f"{VARIANTS[variant].label}, chains side by side, over the paper's Gibbs: {min(found):,.0f}x to "
         f"{max(found):,.0f}x in {len(found)} of {len(worlds)} settings."
         for variant, found in ratios.items()
         if found

@@ -1,7 +1,7 @@
-"""Ways to get at a posterior: each is a method with its options, and a row of the tables.
+"""Variants of the methods: each is a method with its options, and a row of the tables.
 
-Ours is the Gibbs sampler that goes on from its current value, free, with the orbit move. The paper's is the one
-of its Algorithm 1: rows begin anew and take ten steps, and the last K contexts stay at the MAP.
+Ours is the Gibbs sampler that continues from its current value, free, with the orbit move. The paper's is its
+Algorithm 1: rows restart and take ten steps, and the last K contexts stay at the MAP.
 """
 
 from collections.abc import Mapping
@@ -11,18 +11,9 @@ from typing import Any
 from bayesvec.inference.methods import find
 from bayesvec.model.identification import AnchorChoice
 
-# For the notes under the tables.
-GIBBS = """\
-Gibbs is ours: free, one step a sweep, which goes on from the current value of a row to the other side of its mean
-(see "Beyond the mean" in the docs), with the orbit move"""
-ALGORITHM = """\
-"Algorithm 1" is the paper's variant on our kernels: rows begin anew from the prior and take S = 10 steps, and the
-last K contexts are fixed at the MAP, near which our chains start, even where those span fewer than K directions (the
-MAP of a rare context may be zero); other ways with contexts fixed are then not possible (n/a)"""
-
 
 @dataclass(frozen=True)
-class Way:
+class Variant:
     """A method with its options.
 
     Attributes
@@ -50,31 +41,31 @@ class Way:
 
 _RESTART = {"restart": True, "inner_steps": 10}
 
-WAYS = {
-    "gibbs": Way("Gibbs", "gibbs"),
-    "gibbs-plain": Way("Gibbs without the orbit move", "gibbs", {"orbit": False}),
-    "gibbs-anew": Way("Gibbs, rows drawn anew", "gibbs", {"overrelax": 0.0}),
-    "gibbs-fixed": Way("Gibbs, QR contexts fixed", "gibbs", anchors="qr"),
-    "gibbs-last": Way("Gibbs, last K contexts fixed", "gibbs", anchors="last"),
-    "gibbs-random": Way("Gibbs, K random contexts fixed", "gibbs", anchors="random"),
-    "paper": Way("Algorithm 1 (last K fixed)", "gibbs", _RESTART, "last"),
-    "paper-random": Way("Algorithm 1 (K random fixed)", "gibbs", _RESTART, "random"),
-    "nuts": Way("NUTS", "nuts"),
-    "nuts-last": Way("NUTS, last K contexts fixed", "nuts", anchors="last"),
-    "mfvi": Way("MFVI, at its optimum", "mfvi"),
-    "mfvi-stan": Way("MFVI, stopped as Stan does", "mfvi", {"schedule": "advi"}),
-    "blockvi": Way("blockvi", "blockvi"),
-    "laplace": Way("Laplace", "laplace"),
-    "laplace-last": Way("Laplace, last K contexts fixed", "laplace", anchors="last"),
-    "map": Way("MAP", "map"),
+VARIANTS = {
+    "gibbs": Variant("Gibbs", "gibbs"),
+    "gibbs-plain": Variant("Gibbs without the orbit move", "gibbs", {"orbit": False}),
+    "gibbs-anew": Variant("Gibbs, rows drawn anew", "gibbs", {"overrelax": 0.0}),
+    "gibbs-fixed": Variant("Gibbs, QR contexts fixed", "gibbs", anchors="qr"),
+    "gibbs-last": Variant("Gibbs, last K contexts fixed", "gibbs", anchors="last"),
+    "gibbs-random": Variant("Gibbs, K random contexts fixed", "gibbs", anchors="random"),
+    "paper": Variant("Algorithm 1 (last K fixed)", "gibbs", _RESTART, "last"),
+    "paper-random": Variant("Algorithm 1 (K random fixed)", "gibbs", _RESTART, "random"),
+    "nuts": Variant("NUTS", "nuts"),
+    "nuts-last": Variant("NUTS, last K contexts fixed", "nuts", anchors="last"),
+    "mfvi": Variant("MFVI, at its optimum", "mfvi"),
+    "mfvi-stan": Variant("MFVI, stopped as Stan does", "mfvi", {"schedule": "advi"}),
+    "blockvi": Variant("blockvi", "blockvi"),
+    "laplace": Variant("Laplace", "laplace"),
+    "laplace-last": Variant("Laplace, last K contexts fixed", "laplace", anchors="last"),
+    "map": Variant("MAP", "map"),
 }
 
 
 def options_of(name: str, **given: Any) -> dict[str, Any]:
-    """Return all options of a way, some as ``given``: what decides its draws beside the settings of a fit.
+    """Return all options of a variant, some as ``given``: what decides its draws beside the settings of a fit.
 
     Cells have them among their settings, so that a record is not taken for one of another sampler after a
     default has changed.
     """
-    way = WAYS[name]
-    return find(way.method).make_options({**way.options, **given})
+    variant = VARIANTS[name]
+    return find(variant.method).make_options({**variant.options, **given})

@@ -57,6 +57,3 @@ class Workspace:
             finally:
                 pool.shutdown(cancel_futures=True)
         return [future.result() for future in futures]
-
-
-Bench = Workspace  # until sampling has the new name

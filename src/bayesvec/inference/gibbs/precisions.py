@@ -38,13 +38,13 @@ from bayesvec.kernels.vector import padded_rows
 from bayesvec.priors import Prior
 from bayesvec.priors.learned import Learned, Part
 
-STRETCH_EVERY = 4  # sweeps from one move of the scales with their rows to the next
+INTERWEAVE_EVERY = 4  # sweeps from one move of the scales with their rows to the next
 _WIDTH = 0.2  # of the first interval around the log of a scale
 _MOST_STEPS = 8  # of this width that the interval grows by
 
 # rows of the addresses, after those of the scales
 _EXCHANGE = 1 << 16
-_STRETCH = 1 << 17
+_INTERWEAVE = 1 << 17
 
 
 class State(NamedTuple):
@@ -111,7 +111,7 @@ class Workers(NamedTuple):
     threads: Threads
 
 
-def stretch_scales(prior: Prior, state: State, half: Half, key: rng.Key, workers: Workers) -> State:
+def interweave_scales(prior: Prior, state: State, half: Half, key: rng.Key, workers: Workers) -> State:
     """Draw each scale of one side together with what it governs of the rows, the standardised rows given.
 
     Parameters
@@ -142,7 +142,7 @@ def stretch_scales(prior: Prior, state: State, half: Half, key: rng.Key, workers
             continue
         likelihood = _likelihood_along(half, rows, direction, other, workers)
         pull = _pull_along([each for each in side.parts if each is not part], gap, direction)
-        after = _draw_log_scale(part, likelihood, pull, key, _STRETCH + number)
+        after = _draw_log_scale(part, likelihood, pull, key, _INTERWEAVE + number)
         rows = (x + math.expm1(0.5 * (math.log(part.scale) - after)) * direction).astype(np.float32)
         scales[number] = math.exp(after)
     return State(other, rows, scales) if of_alpha else State(rows, other, scales)

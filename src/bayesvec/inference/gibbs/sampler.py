@@ -18,14 +18,14 @@ from bayesvec._types import Float32, Float64
 from bayesvec.inference.contract import Count, Problem, Sampler, silent
 from bayesvec.inference.gibbs import Options
 from bayesvec.inference.gibbs.precisions import (
-    STRETCH_EVERY,
+    INTERWEAVE_EVERY,
     State,
     Workers,
     all_learned,
     draw_scales,
+    interweave_scales,
     log_hyperprior,
     start_scales,
-    stretch_scales,
 )
 from bayesvec.inference.gibbs.redraw import Drawing, redraw
 from bayesvec.inference.sides import Half, make_half
@@ -102,11 +102,11 @@ class Gibbs(Sampler):
             key = rng.make_key(seed, rng.SCALES, chain=chain, sweep=number)
             exchange = self.orbit and all_learned(self.prior)
             after = draw_scales(current.prior, after, key, exchange=exchange)
-            if number % STRETCH_EVERY == 0:
+            if number % INTERWEAVE_EVERY == 0:
                 workers = Workers(works, threads)
-                after = stretch_scales(self.prior, after, self.by_word, key, workers)
+                after = interweave_scales(self.prior, after, self.by_word, key, workers)
                 if not exchange and self.anchors is None:
-                    after = stretch_scales(self.prior, after, self.by_context, key, workers)
+                    after = interweave_scales(self.prior, after, self.by_context, key, workers)
             current = self._at(after.scales)
             rho, alpha = padded_rows(after.rho), padded_rows(after.alpha)
         if self.orbit:

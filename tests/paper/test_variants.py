@@ -1,4 +1,4 @@
-"""Ways to a posterior, and what experiments measure of their draws."""
+"""Variants of the methods, and what experiments measure of their draws."""
 
 import time
 
@@ -12,8 +12,8 @@ from bayesvec.model.identification import choose_anchors
 from bayesvec.model.map import find_map
 from bayesvec.paper.metrics import against_truth, effective
 from bayesvec.paper.sampling import Clock, Drawn, draw
-from bayesvec.paper.variants import WAYS
-from bayesvec.paper.workspace import Bench
+from bayesvec.paper.variants import VARIANTS
+from bayesvec.paper.workspace import Workspace
 from bayesvec.priors import spherical
 from run_tools import draw_in_memory
 
@@ -26,41 +26,41 @@ def world():
 
 
 @pytest.fixture
-def bench(tmp_path):
-    return Bench(2, tmp_path)
+def workspace(tmp_path):
+    return Workspace(2, tmp_path)
 
 
-def drawn_by(name, world, bench, **settings):
+def drawn_by(name, world, workspace, **settings):
     given = {"draws": 20, "warmup": 5, "chains": 2, "threads": 2, **settings}
-    return draw(name, world[0], DIM, prior_precision=float(DIM), bench=bench, **given)
+    return draw(name, world[0], DIM, prior_precision=float(DIM), workspace=workspace, **given)
 
 
-def test_a_chain_is_that_of_a_run(world, bench):
-    found = drawn_by("gibbs", world, bench)
+def test_a_chain_is_that_of_a_run(world, workspace):
+    found = drawn_by("gibbs", world, workspace)
     rho, alpha = draw_in_memory("gibbs", world[0], spherical(float(DIM)), DIM, chains=2, draws=20, warmup=5)
     assert np.array_equal(found.rho, rho)
     assert np.array_equal(found.alpha, alpha)
     assert not np.array_equal(found.rho[1], rho[0])
-    one_thread = drawn_by("gibbs", world, bench, threads=1)
+    one_thread = drawn_by("gibbs", world, workspace, threads=1)
     assert np.array_equal(found.rho, one_thread.rho)
 
 
-def test_the_papers_way_keeps_the_last_contexts_at_the_map(world, bench):
-    found = drawn_by("paper", world, bench)
+def test_the_papers_way_keeps_the_last_contexts_at_the_map(world, workspace):
+    found = drawn_by("paper", world, workspace)
     mode = find_map(world[0], spherical(float(DIM)), DIM, seed=1)
     anchors = choose_anchors(mode.alpha, "last")
     assert list(anchors.rows) == [VOCAB - 2, VOCAB - 1]
     assert np.allclose(found.alpha[:, :, -2:], anchors.values, rtol=1e-6)
     assert np.all(np.ptp(found.alpha[:, :, :-2], axis=(0, 1)) > 0)
     assert not found.rotates
-    assert WAYS["paper"].options == {"restart": True, "inner_steps": 10}
+    assert VARIANTS["paper"].options == {"restart": True, "inner_steps": 10}
 
 
-def test_the_paper_alone_fixes_a_map_of_zero(bench):
+def test_the_paper_alone_fixes_a_map_of_zero(workspace):
     few = bv.simulate(VOCAB, DIM, pairs=20, seed=0)
     with pytest.raises(AnchorError, match="spans only 0 of 2 directions"):
-        drawn_by("gibbs-last", few, bench)
-    assert not np.any(drawn_by("paper", few, bench).alpha[:, :, -2:])
+        drawn_by("gibbs-last", few, workspace)
+    assert not np.any(drawn_by("paper", few, workspace).alpha[:, :, -2:])
     settings = {
         "identify": "fixed",
         "anchors": "last",
@@ -75,57 +75,57 @@ def test_the_paper_alone_fixes_a_map_of_zero(bench):
 
 
 @pytest.mark.parametrize("name", ["mfvi", "mfvi-stan", "blockvi", "laplace", "map"])
-def test_other_ways_give_draws_of_their_shape(world, bench, name):
-    found = drawn_by(name, world, bench)
+def test_other_ways_give_draws_of_their_shape(world, workspace, name):
+    found = drawn_by(name, world, workspace)
     assert found.rho.shape == ((1, 1) if name == "map" else (2, 20)) + (VOCAB, DIM)
     assert not found.rotates
     assert np.isfinite(found.rho).all()
     assert against_truth(found, world[1])["rmse_plugin"] < 0.2
 
 
-def test_nuts_is_timed_after_warm_up(world, bench):
+def test_nuts_is_timed_after_warm_up(world, workspace):
     pytest.importorskip("nutpie", reason="nutpie is not installed (the extra 'nuts')", exc_type=ImportError)
     began = time.perf_counter()
-    found = drawn_by("nuts", world, bench, draws=300, warmup=100)
+    found = drawn_by("nuts", world, workspace, draws=300, warmup=100)
     whole = time.perf_counter() - began
     assert found.rho.shape == (2, 300, VOCAB, DIM)
     assert 0 < found.warmup_seconds < whole
     # not a number where the machine was faster than the reports: never a time that was not measured
     assert np.isnan(found.seconds) or 0 < found.seconds < whole - found.warmup_seconds + 1e-3
-    assert found.told["gradients_per_draw"] > 0
+    assert found.summary["gradients_per_draw"] > 0
 
 
-def test_draws_made_before_the_report_are_not_counted_as_free(bench):
+def test_draws_made_before_the_report_are_not_counted_as_free(workspace):
     """100 draws of warm-up and 400 after it at ten a second, told of every four seconds."""
     now = [0.0]
-    clock = Clock(100, bench, now=lambda: now[0])
+    clock = Clock(100, workspace, now=lambda: now[0])
     clock.start()
     for now[0] in (*np.arange(0.0, 50.0, 4.0), 50.0):
         clock.report(int(10 * now[0]))
     assert clock.seconds(400) == pytest.approx(40.0)
-    late = Clock(100, bench, now=lambda: 50.0)
+    late = Clock(100, workspace, now=lambda: 50.0)
     late.report(500)
     assert np.isnan(late.seconds(400))
 
 
-def test_sweeps_are_timed_after_warm_up(bench):
+def test_sweeps_are_timed_after_warm_up(workspace):
     now = [3.0]
     for warmup, expected in ((10, 20.0), (0, 30.0)):
-        clock = Clock(warmup, bench, now=lambda: now[0])
+        clock = Clock(warmup, workspace, now=lambda: now[0])
         now[0] = 3.0
         clock.start()
         for sweep in range(1, 31):
             now[0] += 1.0
             clock.at(sweep, 0.0)
         assert clock.seconds(30 - warmup) == expected
-    bench.stop.set()
+    workspace.stop.set()
     with pytest.raises(KeyboardInterrupt):
         clock.at(31, 0.0)
 
 
-def test_turning_changes_no_product_and_makes_means(world, bench):
-    found = drawn_by("gibbs", world, bench)
-    rho, alpha = found.turned()
+def test_turning_changes_no_product_and_makes_means(world, workspace):
+    found = drawn_by("gibbs", world, workspace)
+    rho, alpha = found.aligned()
     raw = np.einsum("cdik,cdjk->cdij", found.rho, found.alpha)
     assert np.allclose(np.einsum("cdik,cdjk->cdij", rho, alpha), raw, atol=1e-4)
     length = np.linalg.norm(found.rho, axis=-1).mean(axis=(0, 1))
