@@ -18,7 +18,7 @@ from bayesvec.chains.display import ChainProgress
 from bayesvec.errors import OptionError, RunError
 from bayesvec.kernels import rng
 from bayesvec.priors import Prior, RowPrior
-from bayesvec.storage import folder, room, zarr3
+from bayesvec.storage import folder, room, writer, zarr3
 from bayesvec.storage.layout import read_mark
 from bayesvec.storage.reader import open_draws
 from bayesvec.storage.settings import Settings
@@ -507,9 +507,9 @@ def test_commits_as_it_goes(tmp_path, monkeypatch):
     monkeypatch.setattr(chain_module, "COMMIT_SECONDS", 0.0)
     monkeypatch.setattr(chain_module, "COMMIT_SHARE", 0.0)
     seen = []
-    commit = recorder.ChainRecorder.commit
+    commit = writer.ChainRecorder.commit
     monkeypatch.setattr(
-        recorder.ChainRecorder,
+        writer.ChainRecorder,
         "commit",
         lambda self, sweep, state: seen.append((self.chain, sweep)) or commit(self, sweep, state),
     )

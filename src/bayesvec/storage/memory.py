@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from bayesvec._types import Array, Float64, Int64
 from bayesvec.counts.pairs import PairCounts
+from bayesvec.storage.layout import SIDES, STAT_NAMES, Mark
 from bayesvec.storage.outcome import Outcome
-from bayesvec.storage.reader import SIDES, STAT_NAMES, Draws, Mark
+from bayesvec.storage.reader import Draws
 from bayesvec.storage.settings import Settings
 
 if TYPE_CHECKING:
