@@ -31,7 +31,7 @@ from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.inference.gibbs import Options as GibbsOptions
 from bayesvec.inference.methods import Method, find
 from bayesvec.priors import Prior, spherical
-from bayesvec.priors.arrays import to_arrays
+from bayesvec.priors.arrays import load_prior, to_arrays
 from bayesvec.storage import folder
 from bayesvec.storage.folder import Run
 from bayesvec.storage.kinds import SWEEPS
@@ -273,7 +273,7 @@ def _finish(run: Run, counts: PairCounts, *, threads: int | None, progress: bool
     try:
         # BLAS threads inside those over rows only compete with them, and change the last bits
         with threadpool_limits(limits=1, user_api="blas"), announce_compiling(enabled=progress):
-            method, prior = find(settings.method), run.load_prior()
+            method, prior = find(settings.method), load_prior(run)
             driver = Driver(run, method, counts, prior, threads=total, show=progress, warn=tell)
             for chain in chains:
                 chain.take_up(run.sweep(chain.chain), run.path)

@@ -18,6 +18,7 @@ from bayesvec.chains.display import ChainProgress
 from bayesvec.errors import OptionError, RunError
 from bayesvec.kernels import rng
 from bayesvec.priors import Prior, RowPrior
+from bayesvec.priors.arrays import load_prior
 from bayesvec.storage import folder, room, writer, zarr3
 from bayesvec.storage.layout import read_mark
 from bayesvec.storage.reader import open_draws
@@ -361,7 +362,7 @@ def test_another_prior_is_kept(tmp_path):
     with pytest.raises(RunError, match=r"prior is .* there and .* here"):
         fake_fit(tmp_path / "run", prior=other, draws=9, resume=True)
     held = folder.resume(tmp_path / "run")
-    kept = held.load_prior()
+    kept = load_prior(held)
     held.lock.close()
     np.testing.assert_array_equal(kept.rho.precision, prior.rho.precision)
     np.testing.assert_array_equal(kept.alpha.mean, prior.alpha.mean)

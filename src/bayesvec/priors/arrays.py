@@ -5,10 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from bayesvec._atomic import read_arrays
 from bayesvec._types import Array
 from bayesvec.priors.coupling import Sparse
 from bayesvec.priors.gaussian import Prior, RowPrior
 from bayesvec.priors.learned import Learned, Part
+from bayesvec.priors.spherical import spherical
+from bayesvec.storage.folder import Folder
 
 Arrays = dict[str, Array]
 
@@ -27,6 +30,14 @@ def to_arrays(prior: Prior) -> Arrays:
         for number, part in enumerate(side.parts):
             arrays |= _part_arrays(f"{name}_part{number}_", part)
     return arrays
+
+
+def load_prior(run: Folder) -> Prior:
+    """Return the prior of a run."""
+    settings = run.settings
+    if settings.prior_precision is not None:
+        return spherical(settings.prior_precision)
+    return from_arrays(read_arrays(run.state_file("prior")), settings.prior_recipe)
 
 
 def from_arrays(arrays: Mapping[str, Array], recipe: Mapping[str, Any] | None = None) -> Prior:

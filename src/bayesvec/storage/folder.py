@@ -25,8 +25,6 @@ from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import with_rows
 from bayesvec.errors import RunError
 from bayesvec.kernels import rng
-from bayesvec.priors import Prior, spherical
-from bayesvec.priors.arrays import from_arrays
 from bayesvec.storage import layout
 from bayesvec.storage import writer as recorder
 from bayesvec.storage.outcome import Outcome, read_outcome, write_outcome
@@ -59,13 +57,6 @@ class Folder:
     def state_file(self, name: str) -> Path:
         """Return the file of something that all chains share."""
         return layout.state_file(self.path, name)
-
-    def load_prior(self) -> Prior:
-        """Return the run's prior."""
-        settings = self.settings
-        if settings.prior_precision is not None:
-            return spherical(settings.prior_precision)
-        return from_arrays(files.read_arrays(self.state_file("prior")), settings.prior_recipe)
 
     def with_rows(self, counts: PairCounts) -> PairCounts:
         """Return counts with the rows that the run's prior adds to them, if any."""

@@ -53,6 +53,7 @@ def laplace_covariance(
     """
     from bayesvec.inference.laplace import covariance
     from bayesvec.model.map import find_map
+    from bayesvec.priors.arrays import load_prior
     from bayesvec.storage.folder import Folder
 
     draws = posterior.draws
@@ -65,7 +66,7 @@ def laplace_covariance(
     names = [posterior.words[row] for row in posterior.rows(words, at=at)] if words else []
     tell = report or (lambda _: None)
     folder = Folder(draws.path, draws.manifest)
-    counts, prior = folder.load_counts(), folder.load_prior()
+    counts, prior = folder.load_counts(), load_prior(folder)
     found = find_map(
         counts,
         prior,
