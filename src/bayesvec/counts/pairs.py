@@ -212,8 +212,8 @@ def from_pairs(
     cell = rows * len(contexts) + columns
     if not np.all(cell[1:] > cell[:-1]):
         cell, inverse = np.unique(cell, return_inverse=True)
-        positive = _added(inverse, positive, len(cell))
-        negative = _added(inverse, negative, len(cell))
+        positive = added(inverse, positive, len(cell))
+        negative = added(inverse, negative, len(cell))
     kept = positive + negative > 0
     cell, positive, negative = cell[kept], positive[kept], negative[kept]
     if not len(cell):
@@ -314,7 +314,7 @@ def _check_range(ids: Int64, size: int, name: str) -> None:
         raise InputError(f"{name} holds {bad}; it must be from 0 to {size - 1}")
 
 
-def _added(inverse: Int64, values: Int64, size: int) -> Int64:
+def added(inverse: Int64, values: Int64, size: int) -> Int64:
     """Add up ``values`` in the same cell, as integers."""
     total = np.zeros(size, dtype=np.int64)
     np.add.at(total, inverse, values)

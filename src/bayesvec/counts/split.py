@@ -165,8 +165,7 @@ def _assigned(corpus: EncodedCorpus, shares: Sequence[float], seed: int, units: 
     numbers, unit_of = np.unique(units[documents], return_inverse=True)
     key = rng.make_key(seed, rng.SPLIT)
     drawn = np.array([int(rng.bits(key, int(number), 0)[0]) for number in numbers], dtype=np.uint64)
-    place = np.empty(len(numbers), dtype=np.int64)
-    place[np.argsort(drawn, kind="stable")] = np.arange(len(numbers))
+    place = np.argsort(np.argsort(drawn, kind="stable"))
     edges = np.rint(np.cumsum(shares) * len(numbers)).astype(np.int64)
     for first, last in zip([0, *edges[:-1]], edges, strict=True):
         yield documents[(place[unit_of] >= first) & (place[unit_of] < last)]

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Sequence
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from bayesvec import __version__
 from bayesvec._types import Int64
 from bayesvec._validate import one_of
 from bayesvec.counts.delimited import delimited_rows, no_column
-from bayesvec.counts.pairs import PairCounts, from_pairs
+from bayesvec.counts.pairs import PairCounts, added, from_pairs
 from bayesvec.errors import InputError, OptionError
 
 ENDINGS = (".tsv", ".csv", ".parquet")
+
+_WHOLE = "; it must be a whole number, zero or more"
 
 
 def from_table(
@@ -57,16 +59,17 @@ def from_table(
         table = read_columns(Path(table), names)
         recipe |= {"input": where, "bytes": Path(where).stat().st_size}
     columns = [_column(table, name, names, where) for name in names]
-    if len({len(column) for column in columns}) > 1:
+    sizes = {len(column.values) for column in columns}
+    if len(sizes) > 1:
         raise InputError(f"{where} has columns of different lengths; they must be equally long")
-    if not len(columns[0]):
+    if sizes == {0}:
         raise InputError(f"{where} has no rows; it needs at least one")
-    positive, negative = (_counts(columns[i], names[i], where) for i in (2, 3))
-    row, words = _coded(columns[0], word, where)
-    column, contexts = _coded(columns[1], context, where)
+    positive, negative = _counts(columns[2]), _counts(columns[3])
+    row, words = _coded(columns[0])
+    column, contexts = _coded(columns[1])
     groups: list[str] | None = None
     if group is not None:
-        row, words, groups = _with_groups(row, words, *_coded(columns[4], group, where))
+        row, words, groups = _with_groups(row, words, *_coded(columns[4]))
     if order == "frequency":
         row, words, rank = _by_frequency(row, words, positive + negative)
         column, contexts, _ = _by_frequency(column, contexts, positive + negative)
@@ -83,8 +86,20 @@ def from_table(
     )
 
 
-def _column(table: Any, name: str, names: Sequence[str], where: str) -> Any:
-    """Return one column, an Arrow array where the table is Arrow's, else a NumPy array."""
+class _Column(NamedTuple):
+    """A column of a table: an Arrow array if the table is Arrow's, else a NumPy array."""
+
+    values: Any
+    name: str
+    where: str  # name of the table, for messages
+
+    def error(self, index: int, problem: str) -> InputError:
+        """Return the error about an entry."""
+        row = index + 1
+        return InputError(f"{self.where}, row {row}: {self.name} {problem}", file=self.where, line=row)
+
+
+def _column(table: Any, name: str, names: Sequence[str], where: str) -> _Column:
     try:
         column = table[name]
     except (KeyError, IndexError, ValueError, TypeError):
@@ -94,21 +109,21 @@ def _column(table: Any, name: str, names: Sequence[str], where: str) -> Any:
     except Exception as error:  # every data frame library has its own error for this
         raise InputError(f"column {name!r} of {where} cannot be read: {error}") from None
     if hasattr(column, "combine_chunks"):
-        return column.combine_chunks()
+        return _Column(column.combine_chunks(), name, where)
     # as an array, a list of names with a missing value would become text, "nan" included
     array = np.array(column, dtype=object) if isinstance(column, list | tuple) else np.asarray(column)
     if array.ndim != 1:
         raise InputError(f"column {name!r} of {where} has {array.ndim} dimensions; it must have one")
-    return array
+    return _Column(array, name, where)
 
 
 def _needed(names: Sequence[str]) -> str:
     return f"{', '.join(names)} are needed"
 
 
-def _counts(column: Any, name: str, where: str) -> Int64:
+def _counts(column: _Column) -> Int64:
     """Return a column of counts as integers; raise at the first that is not one."""
-    array = np.asarray(column)
+    array = np.asarray(column.values)
     if array.dtype.kind in "iu":
         bad = np.flatnonzero(array < 0)
     elif array.dtype.kind == "f":
@@ -116,7 +131,10 @@ def _counts(column: Any, name: str, where: str) -> Int64:
     else:
         bad = np.flatnonzero([not _is_whole(value) for value in array])
     if len(bad):
-        raise _bad_count(array[bad[0]], name, where, int(bad[0]) + 1, "row")
+        value = array[bad[0]]
+        raise column.error(
+            int(bad[0]), f"is {value!r}{_WHOLE}" if isinstance(value, str) else f"is {value}{_WHOLE}"
+        )
     return array.astype(np.int64)
 
 
@@ -126,60 +144,35 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) < 2**53
 
 
-def _bad_count(value: object, name: str, where: str, number: int, unit: str) -> InputError:
-    shown = repr(value) if isinstance(value, str) else value
-    return InputError(
-        f"{where}, {unit} {number}: {name} is {shown}; it must be a whole number, not negative",
-        file=where,
-        line=number,
-    )
-
-
-def _coded(column: Any, name: str, where: str) -> tuple[Int64, list[str]]:
+def _coded(column: _Column) -> tuple[Int64, list[str]]:
     """Return the index of each entry's name, and the names in order of first appearance."""
-    if hasattr(column, "dictionary_encode"):
-        return _coded_arrow(column, name, where)
-    values = column.tolist()
-    text = [
-        value if isinstance(value, str) else _as_name(value, i, name, where) for i, value in enumerate(values)
-    ]
-    if "" in text:
-        raise _empty(text.index(""), name, where)
-    seen = {value: i for i, value in enumerate(dict.fromkeys(text))}
-    return np.fromiter((seen[value] for value in text), dtype=np.int64, count=len(text)), list(seen)
+    if hasattr(column.values, "dictionary_encode"):
+        codes, names = _coded_arrow(column)
+    else:
+        values = column.values.tolist()
+        other = next((i for i, value in enumerate(values) if not isinstance(value, str | Integral)), None)
+        if other is not None:
+            raise column.error(other, f"is {values[other]!r}; it must be text")
+        text = list(map(str, values))  # a number is a name, too
+        seen = {value: i for i, value in enumerate(dict.fromkeys(text))}
+        codes, names = np.array([seen[value] for value in text], dtype=np.int64), list(seen)
+    if "" in names:
+        raise column.error(int(np.argmax(codes == names.index(""))), "is empty; every row needs a name")
+    return codes, names
 
 
-def _coded_arrow(column: Any, name: str, where: str) -> tuple[Int64, list[str]]:
+def _coded_arrow(column: _Column) -> tuple[Int64, list[str]]:
     import pyarrow as pa
 
-    if column.null_count:
-        missing = int(np.flatnonzero(np.asarray(column.is_null()))[0])
-        _as_name(None, missing, name, where)
+    values = column.values
+    if values.null_count:
+        raise column.error(int(np.argmax(np.asarray(values.is_null()))), "is None; it must be text")
     try:
-        encoded = column.cast(pa.string()).dictionary_encode()
+        encoded = values.cast(pa.string()).dictionary_encode()
     except pa.ArrowException:
-        raise InputError(
-            f"column {name!r} of {where} holds {column.type}; it must hold text", file=where
-        ) from None
-    indices, found = np.asarray(encoded.indices).astype(np.int64), encoded.dictionary.to_pylist()
-    if "" in found:
-        raise _empty(int(np.argmax(indices == found.index(""))), name, where)
-    return indices, found
-
-
-def _empty(index: int, name: str, where: str) -> InputError:
-    return InputError(
-        f"{where}, row {index + 1}: {name} is empty; every row needs a name", file=where, line=index + 1
-    )
-
-
-def _as_name(value: object, index: int, name: str, where: str) -> str:
-    """Return an integer as a name; anything else is an error."""
-    if isinstance(value, Integral):
-        return str(value)
-    raise InputError(
-        f"{where}, row {index + 1}: {name} is {value!r}; it must be text", file=where, line=index + 1
-    )
+        problem = f"column {column.name!r} of {column.where} holds {values.type}; it must hold text"
+        raise InputError(problem, file=column.where) from None
+    return np.asarray(encoded.indices).astype(np.int64), encoded.dictionary.to_pylist()
 
 
 def _with_groups(
@@ -188,22 +181,16 @@ def _with_groups(
     """Return rows that are a word in a group, named word@group, in order of first appearance."""
     both, first, row = np.unique(row * len(groups) + group, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
     word_of, group_of = np.divmod(both[order], len(groups))
     names = [f"{words[w]}@{groups[g]}" for w, g in zip(word_of, group_of, strict=True)]
-    return place[row], names, [groups[g] for g in group_of]
+    return np.argsort(order)[row], names, [groups[g] for g in group_of]
 
 
 def _by_frequency(row: Int64, names: list[str], n: Int64) -> tuple[Int64, list[str], list[int]]:
     """Renumber the names by decreasing number of samples, ties by name."""
-    total = np.zeros(len(names), dtype=np.int64)
-    np.add.at(total, row, n)
-    frequency = total.tolist()
+    frequency = added(row, n, len(names)).tolist()
     rank = sorted(range(len(names)), key=lambda i: (-frequency[i], names[i]))
-    place = np.empty(len(names), dtype=np.int64)
-    place[rank] = np.arange(len(names))
-    return place[row], [names[i] for i in rank], rank
+    return np.argsort(rank)[row], [names[i] for i in rank], rank
 
 
 def read_columns(path: Path, names: Sequence[str]) -> Any:
@@ -279,7 +266,8 @@ def _whole(value: str, name: str, path: Path, number: int) -> int:
     except ValueError:
         count = -1
     if not _is_whole(count):
-        raise _bad_count(value, name, str(path), number, "line")
+        where = f"{path}, line {number}"
+        raise InputError(f"{where}: {name} is {value!r}{_WHOLE}", file=str(path), line=number)
     return int(count)
 
 
