@@ -10,14 +10,16 @@ Under an isotropic prior the mode is balanced, and with little data it is zero: 
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec._parallel import Threads, default_threads
+from bayesvec._parallel import Threads
+from bayesvec._pipeline import check_threads
 from bayesvec._types import Array, Float64
+from bayesvec._validate import positive, whole
 from bayesvec.counts.pairs import PairCounts, Side
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.kernels import rng
@@ -115,34 +117,31 @@ def find_map(
     from threadpoolctl import threadpool_limits
 
     began = time.perf_counter()
-    workers = Threads(default_threads() if threads is None else threads)
-    given = {"dim": dim, "starts": starts, "max_iterations": max_iterations, "threads": workers.count}
-    for name, value in given.items():
-        if value < 1:
-            raise OptionError(f"{name} is {value}; it must be at least 1")
-    if not tolerance > 0.0:
-        raise OptionError(f"tolerance is {tolerance}; it must be positive")
+    for name, value in {"dim": dim, "starts": starts, "max_iterations": max_iterations}.items():
+        whole(name, value, 1)
+    positive("tolerance", tolerance)
     # the optimiser's vectors are short: BLAS threads would only compete with ours
-    with workers, threadpool_limits(1, "blas"):
+    with Threads(check_threads(threads)) as workers, threadpool_limits(1, "blas"):
         model = Model(counts, prior, threads=workers)
         place = None if init is None else _given(model, dim, init)
         if prior.is_isotropic and zero_is_the_mode(counts, prior):
             theta = np.zeros((counts.num_words + counts.num_contexts, dim))
-            return _estimate(model, theta, _guessed_scale(model, dim), tolerance, 0, 0, (), began)
-        best: tuple[float, Float64, Float64] | None = None
-        values, iterations, evaluations = [], 0, 0
+            return _estimate(model, theta, _guessed_scale(model, dim), tolerance, began)
+        climbs, values = [], []
         for start in range(starts):
             climb = _Climb(model, tolerance, callback)
             climb.run(_start(model, dim, seed, start) if place is None or start else place, max_iterations)
-            theta = climb.theta
             if prior.is_isotropic:
-                theta = np.concatenate(balanced(*_sides(model, theta), prior))
-            values.append(model.log_posterior(*_sides(model, theta)))
-            iterations, evaluations = iterations + climb.iterations, evaluations + climb.evaluations
-            if best is None or values[-1] > best[0]:
-                best = values[-1], theta, climb.scale
-        assert best is not None
-        return _estimate(model, best[1], best[2], tolerance, iterations, evaluations, tuple(values), began)
+                climb.theta = np.concatenate(balanced(*_sides(model, climb.theta), prior))
+            climbs.append(climb)
+            values.append(model.log_posterior(*_sides(model, climb.theta)))
+        best = climbs[int(np.argmax(values))]
+        return replace(
+            _estimate(model, best.theta, best.scale, tolerance, began),
+            iterations=sum(climb.iterations for climb in climbs),
+            evaluations=sum(climb.evaluations for climb in climbs),
+            start_values=tuple(values),
+        )
 
 
 class _Climb:
@@ -206,16 +205,8 @@ class _Climb:
             raise StopIteration
 
 
-def _estimate(
-    model: Model,
-    theta: Float64,
-    scale: Float64,
-    tolerance: float,
-    iterations: int,
-    evaluations: int,
-    values: tuple[float, ...],
-    began: float,
-) -> MapEstimate:
+def _estimate(model: Model, theta: Float64, scale: Float64, tolerance: float, began: float) -> MapEstimate:
+    """Return the estimate at ``theta``, without the history of the search."""
     rho, alpha = _sides(model, theta)
     value, to_rho, to_alpha = model.gradient(rho, alpha)
     slope = np.concatenate([to_rho, to_alpha])
@@ -227,9 +218,9 @@ def _estimate(
         gradient_norm=float(np.linalg.norm(slope)),
         scaled_gradient=scaled,
         converged=scaled <= tolerance,
-        iterations=iterations,
-        evaluations=evaluations,
-        start_values=values or (value,),
+        iterations=0,
+        evaluations=0,
+        start_values=(value,),
         seconds=time.perf_counter() - began,
     )
 
@@ -283,17 +274,13 @@ def measured_scale(model: Model, theta: Float64) -> Float64:
     """One over the square root of each row's curvature at ``theta``, averaged over its axes."""
     rho, alpha = _sides(model, theta)
     counts, weight = model.counts, model.curvature(rho, alpha).weight
-    curvature = np.concatenate(
-        [
-            _row_sums(counts.by_word, weight * np.mean(alpha**2, axis=1)[counts.by_word.other]),
-            _row_sums(
-                counts.by_context,
-                weight[counts.permutation] * np.mean(rho**2, axis=1)[counts.by_context.other],
-            ),
-        ]
+    sides = (
+        (counts.by_word, weight, alpha),
+        (counts.by_context, weight[counts.permutation], rho),
     )
+    curvature = [_row_sums(side, w * np.mean(x**2, axis=1)[side.other]) for side, w, x in sides]
     precision, _ = _prior_rows(model, theta.shape[1])
-    scale: Float64 = 1.0 / np.sqrt(precision.mean(axis=1) + curvature)
+    scale: Float64 = 1.0 / np.sqrt(precision.mean(axis=1) + np.concatenate(curvature))
     return scale[:, None]
 
 

@@ -9,7 +9,15 @@ import numpy as np
 from bayesvec import __version__
 from bayesvec._types import Float64, Int64
 from bayesvec._validate import positive, whole, whole_seed
-from bayesvec.simulation.pairs import DOCUMENTS, draw_alpha, draw_rho, frequencies, generator, number_names
+from bayesvec.simulation.pairs import (
+    ALPHA,
+    DOCUMENTS,
+    RHO,
+    draw_vectors,
+    frequencies,
+    generator,
+    number_names,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +107,7 @@ def simulate_documents(
     documents, length = whole("documents", documents, 1), whole("length", length, 1)
     vocab, dim, seed = whole("vocab", vocab, 1), whole("dim", dim, 1), whole_seed(seed)
     epsilon, a, b = (positive(name, value) for name, value in (("epsilon", epsilon), ("a", a), ("b", b)))
-    rho = draw_rho(seed, vocab, dim, epsilon)
-    alpha = draw_alpha(seed, vocab, dim, epsilon)
+    rho, alpha = (draw_vectors(side, seed, vocab, dim, epsilon) for side in (RHO, ALPHA))
     start = frequencies(vocab, zipf, a, b)
     transition = start * np.exp(rho @ alpha.T)
     transition /= transition.sum(axis=1, keepdims=True)

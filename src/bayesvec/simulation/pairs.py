@@ -16,7 +16,7 @@ from bayesvec.counts.store import open_counts, read_extra, save_counts
 from bayesvec.errors import InputError, OptionError
 
 # The purpose of a random stream; with the seed and the row it is the address of the stream.
-_RHO, _ALPHA, _TOTALS, _ROW, DOCUMENTS = range(1, 6)
+RHO, ALPHA, _TOTALS, _ROW, DOCUMENTS = range(1, 6)
 
 _TRUTH_ARRAYS = ("rho", "alpha", "word_probability", "context_probability")
 
@@ -161,8 +161,8 @@ def simulate(
     }
     words = number_names("w", vocab)
     truth = Truth(
-        rho=draw_rho(seed, vocab, dim, epsilon),
-        alpha=draw_alpha(seed, num_contexts, dim, epsilon),
+        rho=draw_vectors(RHO, seed, vocab, dim, epsilon),
+        alpha=draw_vectors(ALPHA, seed, num_contexts, dim, epsilon),
         word_probability=frequencies(vocab, zipf, a, b),
         context_probability=frequencies(num_contexts, zipf, a, b),
         words=words,
@@ -247,14 +247,9 @@ def _draw_dense(
     return word + first, context, n[word, context]
 
 
-def draw_rho(seed: int, rows: int, dim: int, epsilon: float) -> Float64:
-    """Draw word vectors with variance epsilon^2 / K: (rows, dim)."""
-    return np.asarray(generator(seed, _RHO).standard_normal((rows, dim)) * (epsilon / np.sqrt(dim)))
-
-
-def draw_alpha(seed: int, rows: int, dim: int, epsilon: float) -> Float64:
-    """Draw context vectors with variance epsilon^2 / K: (rows, dim)."""
-    return np.asarray(generator(seed, _ALPHA).standard_normal((rows, dim)) * (epsilon / np.sqrt(dim)))
+def draw_vectors(side: int, seed: int, rows: int, dim: int, epsilon: float) -> Float64:
+    """Draw the vectors of ``RHO`` or ``ALPHA`` with variance epsilon^2 / K: (rows, dim)."""
+    return np.asarray(generator(seed, side).standard_normal((rows, dim)) * (epsilon / np.sqrt(dim)))
 
 
 def frequencies(size: int, zipf: bool, a: float, b: float) -> Float64:

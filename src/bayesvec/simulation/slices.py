@@ -10,10 +10,11 @@ from bayesvec._validate import one_of, positive, whole, whole_seed
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.times import slice_times
 from bayesvec.simulation.pairs import (
+    ALPHA,
+    RHO,
     Truth,
-    draw_alpha,
     draw_counts,
-    draw_rho,
+    draw_vectors,
     frequencies,
     generator,
     number_names,
@@ -72,7 +73,7 @@ def simulate_slices(
         names = tuple(sorted(names, key=times.__getitem__))
         gaps = np.diff([times[names[0]], *(times[name] for name in names)])
         steps = np.cumsum(steps * np.sqrt(gaps)[:, None], axis=1)  # the first is zero
-    rho = draw_rho(seed, vocab, dim, epsilon)[:, None] + steps  # (words, slices, K)
+    rho = draw_vectors(RHO, seed, vocab, dim, epsilon)[:, None] + steps  # (words, slices, K)
     recipe = {
         "made_by": "simulate_slices",
         "version": __version__,
@@ -91,7 +92,7 @@ def simulate_slices(
     words = number_names("w", vocab)
     truth = Truth(
         rho=np.ascontiguousarray(rho.reshape(-1, dim)),
-        alpha=draw_alpha(seed, num_contexts, dim, epsilon),
+        alpha=draw_vectors(ALPHA, seed, num_contexts, dim, epsilon),
         word_probability=np.repeat(frequencies(vocab, zipf, 1.0, 2.7), len(names)) / len(names),
         context_probability=frequencies(num_contexts, zipf, 1.0, 2.7),
         words=tuple(f"{word}@{name}" for word in words for name in names),
