@@ -1,5 +1,6 @@
 """The examples in CONTRIBUTING.md work when copied: the tables find each module, and its test passes."""
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"```python\n# ((?:src/bayesvec|tests)/\S+\.py)\n(.*?)```", re.DOTALL)
-SECTIONS = ("A prior", "A question", "A plot")
+SECTIONS = ("A method", "A prior", "A question", "A plot")
 
 # adds a folder to those that the tables look through, as if its modules stood in the package
 PRELUDE = """
@@ -17,7 +18,7 @@ import importlib
 import sys
 from pathlib import Path
 
-for name in ("priors", "posterior.questions", "plots"):
+for name in ("inference", "priors", "posterior.questions", "plots"):
     package = importlib.import_module(f"bayesvec.{name}")
     package.__path__.append(str(Path("src/bayesvec", *name.split(".")).resolve()))
 """
@@ -66,10 +67,19 @@ def test_an_example_is_a_module_and_a_test(name):
     assert [path.startswith("tests/") for path in paths] == [False] * (len(paths) - 1) + [True]
 
 
+def test_the_map_has_every_folder_in_the_order_of_imports():
+    spec = importlib.util.spec_from_file_location("test_imports", ROOT / "tests" / "test_imports.py")
+    imports = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(imports)
+    names = re.findall(r"^\| `(\w+)(?:/|\.py)`", sections()["Where things are"], re.MULTILINE)
+    assert ["base", *names] == [name for name in imports.ORDER if not name.startswith("__")]
+
+
 def test_examples_are_in_the_help(copied):
     folder = copied(*SECTIONS)
     for words, stated in (
         (["--help"], "angle Give the angle between the vectors of two words"),
+        (["fit", "--help"], "walk"),
         (["fit", "--help"], "--prior-shift"),
         (["plot", "--help"], "histogram"),
     ):

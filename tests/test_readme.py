@@ -15,6 +15,12 @@ def test_tables_are_those_of_the_benchmarks():
     assert result.returncode == 0, result.stderr
 
 
+def test_table_of_methods_is_that_of_the_records():
+    command = [sys.executable, "docs/tools/records.py", "--check"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
 def test_figures_exist():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     figures = [
