@@ -138,6 +138,42 @@ def test_xarray_sees_arviz_layout(written):
     assert tree.posterior.draw.values.tolist() == list(range(10))
 
 
+CHOICES = [
+    {"chain": 0, "draw": [2, 0], "word": 3},
+    {"chain": [1, 0], "word": [4, 1, 4], "dim": 0},
+    {"draw": slice(None, None, -2), "dim": [1, 0]},
+    {"draw": -1, "word": -1},
+    {"draw": [], "word": slice(1, 3)},
+]
+
+
+def test_datatree_is_that_of_the_zarr_engine(written):
+    import xarray
+
+    ours = open_draws(written).to_datatree()
+    theirs = xarray.open_datatree(written / "draws.zarr", engine="zarr")
+    for group in ("posterior", "sample_stats"):
+        xarray.testing.assert_identical(ours[group].to_dataset(), theirs[group].to_dataset())
+        for name, variable in theirs[group].variables.items():
+            assert ours[group][name].dtype == variable.dtype
+    for choice in CHOICES:
+        np.testing.assert_array_equal(ours.posterior.rho.isel(choice), theirs.posterior.rho.isel(choice))
+    points = {"chain": xarray.DataArray([0, 1], dims="at"), "word": xarray.DataArray([2, 3], dims="at")}
+    np.testing.assert_array_equal(ours.posterior.rho.isel(points), theirs.posterior.rho.isel(points))
+
+
+def test_datatree_reads_what_is_used(written, monkeypatch):
+    tree = open_draws(written).to_datatree()
+    rows = []
+    read = zarr3.Array.read
+    monkeypatch.setattr(
+        zarr3.Array, "read", lambda self, *where: rows.append(where[2].tolist()) or read(self, *where)
+    )
+    np.testing.assert_array_equal(tree.posterior.rho.sel(word="wört_7"), expected("rho")[:, :, 7])
+    assert rows
+    assert all(read_rows == [7] for read_rows in rows)
+
+
 def test_datatree_has_committed_draws_only(tmp_path):
     path = tmp_path / "run"
     manifest = new_run(path)

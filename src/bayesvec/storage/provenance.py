@@ -8,7 +8,7 @@ from typing import Any
 from bayesvec._machine import processor
 from bayesvec._parallel import default_threads
 
-PACKAGES = ("bayesvec", "numpy", "scipy", "numba", "polyagamma", "nutpie", "zarr")
+PACKAGES = ("bayesvec", "numpy", "scipy", "numba", "polyagamma", "nutpie")
 
 
 def machine() -> dict[str, Any]:

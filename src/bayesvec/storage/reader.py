@@ -194,6 +194,11 @@ class Draws:
         return ids
 
     @property
+    def array_names(self) -> tuple[str, ...]:
+        """What is stored of each draw: ``rho`` and ``alpha``, as far as they are, and the statistics."""
+        return tuple(self._arrays)
+
+    @property
     def scale_names(self) -> tuple[str, ...]:
         """The statistics that are learned precisions of the prior, such as ``rho_drift_precision``."""
         return tuple(name for side in SIDES for name in self.scales_of(side))
@@ -272,10 +277,9 @@ class Draws:
 
     def to_datatree(self) -> "xarray.DataTree":
         """Return the committed draws as a lazy xarray DataTree in ArviZ's layout."""
-        import xarray
+        from bayesvec.storage.datatree import make_datatree
 
-        tree = xarray.open_datatree(self.path / "draws.zarr", engine="zarr", consolidated=False)
-        return tree.isel(draw=slice(0, self.num_draws), missing_dims="ignore")
+        return make_datatree(self)
 
 
 def _check_side(name: str) -> None:
