@@ -1,4 +1,4 @@
-"""`bayesvec fit`: begins, goes on, extends, and refuses what is wrong with one line and status 2."""
+"""`bayesvec fit`: starts, resumes, extends, and refuses wrong input with one line and status 2."""
 
 import dataclasses
 import inspect
@@ -215,9 +215,9 @@ def test_bad_options(counts, command, options, message):
 
 def test_folders_of_ours_are_no_text(counts, command):
     command("fit", "--counts", counts, *SMALL, "--out", "my run", "--quiet")
-    given = "say: bayesvec fit --counts counts\n"
+    given = "run: bayesvec fit --counts counts\n"
     assert command("fit", "counts") == (2, "", f"bayesvec: counts is counts, not text; {given}")
-    going_on = "say: bayesvec fit --resume --out 'my run'\n"
+    going_on = "run: bayesvec fit --resume --out 'my run'\n"
     assert command("fit", "--resume", "my run") == (2, "", f"bayesvec: my run is a run, not text; {going_on}")
 
 

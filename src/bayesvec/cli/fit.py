@@ -115,7 +115,7 @@ def fit(
 
 
 class _Data:
-    """What the command says of the data."""
+    """The data that the command was given."""
 
     def __init__(
         self,
@@ -210,11 +210,11 @@ def _run(
 
 
 def _check_is_text(path: Path) -> None:
-    """Refuse a folder of ours, with what was probably meant."""
+    """Raise if a folder is a run or counts, with the command that takes it."""
     if not (path / "manifest.json").is_file():
         return
     what, meant = ("a run", "--resume --out") if (path / "counts").is_dir() else ("counts", "--counts")
-    raise OptionError(f"{path} is {what}, not text; say: bayesvec fit {meant} {shlex.quote(str(path))}")
+    raise OptionError(f"{path} is {what}, not text; run: bayesvec fit {meant} {shlex.quote(str(path))}")
 
 
 def _method_there(path: Path) -> str:
