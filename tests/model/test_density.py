@@ -251,7 +251,7 @@ def test_plain_arithmetic_matches_the_library():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_is_seen(bad):
+def test_values_that_are_not_finite_are_seen(bad):
     ours = Model(world(), spherical(1.0))
     rho, alpha = place(ours.counts)
     rho[0, 1] = bad
@@ -288,7 +288,7 @@ def test_threads_change_no_bit(monkeypatch):
             assert_array_equal(ours, another)
 
 
-def test_inputs_are_left_alone_and_may_be_read_only():
+def test_inputs_are_unchanged_and_may_be_read_only():
     ours = Model(world(), spherical(1.0))
     rho, alpha = place(ours.counts)
     before = rho.copy(), alpha.copy()

@@ -29,14 +29,14 @@ def some_counts(num_words=9, num_contexts=12):
 def test_a_rotated_draw_comes_back():
     rho, alpha = embedding()
     reference = settle_reference([(rho, alpha)])
-    turned = rotation(4)
-    for sides in ((rho, alpha), (rho @ turned, alpha @ turned), (-rho, -alpha)):
+    orthogonal = rotation(4)
+    for sides in ((rho, alpha), (rho @ orthogonal, alpha @ orthogonal), (-rho, -alpha)):
         aligned = align(*sides, reference)
         np.testing.assert_allclose(aligned[0], reference.rho, atol=1e-12)
         np.testing.assert_allclose(aligned[1], reference.alpha, atol=1e-12)
 
 
-def test_alignment_turns_both_sides_together_and_keeps_products():
+def test_alignment_rotates_both_sides_together_and_keeps_products():
     reference = settle_reference([embedding(seed=5)])
     rho, alpha = embedding(seed=6)
     new_rho, new_alpha = align(rho, alpha, reference)
@@ -49,7 +49,7 @@ def test_alignment_turns_both_sides_together_and_keeps_products():
         assert further >= distance
 
 
-def test_the_reference_is_the_mean_of_turned_draws():
+def test_the_reference_is_the_mean_of_aligned_draws():
     rho, alpha = embedding(seed=7)
     states = [(rho @ rotation(4, i), alpha @ rotation(4, i)) for i in range(6)]
     reference = settle_reference(states)
@@ -68,7 +68,7 @@ def test_fewer_rows_than_axes():
     np.testing.assert_allclose(aligned[0] @ aligned[1].T, rho @ alpha.T, atol=1e-10)
 
 
-def test_axes_that_the_prior_tells_apart_are_not_turned():
+def test_axes_that_the_prior_distinguishes_are_not_rotated():
     rho, alpha = embedding(dim=5)
     axes = (np.array([1, 3]), np.array([4]))  # 0 and 2 stay as they are
     free = np.eye(5)

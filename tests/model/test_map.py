@@ -160,7 +160,7 @@ def test_zero_exactly_where_it_is_the_mode(size):
     assert not zero_is_the_mode(counts, Prior(RowPrior(edge * 0.999 * ratio), RowPrior(edge / ratio)))
 
 
-def test_zero_of_counted_text_whose_rows_add_up_to_zero():
+def test_zero_for_counted_text_whose_rows_add_up_to_zero():
     documents, _ = bv.simulate_documents(60, 30, vocab=300, epsilon=3.0)
     counts = bv.count(documents=documents, negatives=1, progress=False)
     n_pos, n_neg = dense(counts)
@@ -235,7 +235,7 @@ def test_few_rows_and_many_axes():
     assert_allclose(found.rho[:, 2:], 0, atol=1e-3)
 
 
-def test_a_short_run_stops_and_says_so():
+def test_a_short_run_stops_and_reports_it():
     calls = []
     found = find_map(
         world(),
@@ -271,7 +271,7 @@ def test_a_short_run_stops_and_says_so():
         ({"seed": -1}, "seed is -1"),
     ],
 )
-def test_options_that_are_refused(options, message):
+def test_bad_options_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
         find_map(world(), spherical(1.0), **{"dim": 3, **options})
 

@@ -1,6 +1,5 @@
 """Simulated worlds against the truth they were drawn from."""
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -100,7 +99,7 @@ def test_wrong_sign_scale_or_law_is_seen() -> None:
     assert sign_p_value(exact, n - exact, truth.cooccurrence()) < LEVEL
 
 
-def test_zipf_marginals_are_the_papers() -> None:
+def test_zipf_marginals_are_those_of_the_paper() -> None:
     counts, truth = simulate(vocab=50, pairs=500_000, zipf=True, seed=5)
     positives, negatives = dense(counts)
     weight = np.array([1 / (rank + 2.7) for rank in range(1, 51)])
@@ -137,7 +136,7 @@ def test_sparse_and_dense_rows_are_both_right(exclude: bool) -> None:
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 2.5])
-def test_vectors_have_the_papers_variance(epsilon: float) -> None:
+def test_vectors_have_the_variance_of_the_paper(epsilon: float) -> None:
     _, truth = simulate(vocab=10_000, dim=7, pairs=1, epsilon=epsilon)
     for vectors in (truth.rho, truth.alpha):
         assert vectors.dtype == np.float64
@@ -168,7 +167,7 @@ def test_a_billion_pairs_are_counted_exactly() -> None:
     assert counts.num_pairs == 200 * 200
 
 
-def test_numbers_of_any_kind(tmp_path: Path) -> None:
+def test_numbers_of_any_type(tmp_path: Path) -> None:
     counts, _ = simulate(np.int64(4), pairs=1e3, seed=np.int32(2), epsilon=np.float32(1), zipf=np.True_)  # type: ignore[arg-type]
     counts.save(tmp_path / "c")
     assert counts.fingerprint == simulate(4, pairs=1000, seed=2, zipf=True)[0].fingerprint
@@ -223,19 +222,6 @@ def test_bad_options(options: dict[str, float], message: str) -> None:
         simulate(**options)
 
 
-def test_public_names_stay_what_they_are() -> None:
-    """A submodule with the name of a function would take its place in the package once it is imported."""
-    import bayesvec as bv
-
-    assert bv.simulate is bv.simulate is simulate
-    assert bv.simulate_documents is simulate_documents
-    homes = bv._MODULE_OF.items()
-    clashing = [name for name, home in homes if name != home and importlib.util.find_spec(f"bayesvec.{name}")]
-    assert clashing == []
-    assert set(dir(bv)) == {*bv.__all__, "open"}
-    assert bv.datasets.python_docs.__module__ == "bayesvec.datasets.python_docs"
-
-
 def text_positives(documents: list[str], window: int, vocab: int) -> npt.NDArray[np.int64]:
     """Count (word, context) pairs the plain way."""
     found = np.zeros((vocab, vocab), dtype=np.int64)
@@ -266,7 +252,7 @@ def test_documents_have_the_expected_pairs(window: int) -> None:
     assert z_scores(shares, truth.expected_positives(window + 1 if window < 5 else 1), 60) > limit
 
 
-def test_documents_of_two_words_are_draws_of_the_joint() -> None:
+def test_documents_of_two_words_have_the_joint_distribution() -> None:
     documents, truth = simulate_documents(50_000, 2, vocab=4, dim=2, epsilon=1.5, seed=4)
     ordered = np.zeros((4, 4), dtype=np.int64)
     for document in documents:
@@ -280,7 +266,7 @@ def test_documents_of_two_words_are_draws_of_the_joint() -> None:
 
 
 @pytest.mark.parametrize("window", [1, 3])
-def test_count_finds_what_is_expected(window: int) -> None:
+def test_count_finds_the_expected_pairs(window: int) -> None:
     """The whole way from text to counts against the expectation of the chain that wrote the text."""
     documents, truth = simulate_documents(6000, 6, vocab=5, dim=2, zipf=True, epsilon=1.5, seed=6)
     parts = [

@@ -47,7 +47,7 @@ def _given_times(names: list[str], order: Sequence[str] | Mapping[str, float]) -
         raise OptionError("the order names a slice twice; name each once")
     lacking = [name for name in names if name not in times]
     unknown = [name for name in times if name not in names]
-    for found, what in ((lacking, "does not have"), (unknown, "names what is no slice:")):
+    for found, what in ((lacking, "does not have"), (unknown, "has an unknown slice")):
         if found:
             raise OptionError(
                 f"the order of the slices {what} {found[0]!r}; the slices are {', '.join(names)}"

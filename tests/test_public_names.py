@@ -1,0 +1,18 @@
+"""The public names of the package: all there, listed, and not hidden by modules."""
+
+import importlib.util
+
+import bayesvec as bv
+
+
+def test_dir_lists_the_public_names_only():
+    assert set(dir(bv)) == {*bv.__all__, "open"}
+    assert all(getattr(bv, name) is not None for name in dir(bv))
+
+
+def test_public_names_are_not_hidden_by_modules():
+    """A submodule with the name of a function would take its place in the package once it is imported."""
+    homes = bv._MODULE_OF.items()
+    assert not [name for name, home in homes if name != home and importlib.util.find_spec(f"bayesvec.{name}")]
+    assert bv.simulate is importlib.import_module("bayesvec.simulation.pairs").simulate
+    assert bv.datasets.python_docs.__module__ == "bayesvec.datasets.python_docs"
