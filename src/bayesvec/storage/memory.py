@@ -18,7 +18,7 @@ from bayesvec.storage.reader import Draws
 from bayesvec.storage.settings import Settings
 
 if TYPE_CHECKING:
-    import xarray
+    pass
 
 BLOCK_DRAWS = 100  # that are handed out at a time
 
@@ -284,22 +284,3 @@ class MemoryDraws(Draws):
                 f"squares_{name}": values.var(axis=0) * len(values),
             }
         return self._marks[chain], found
-
-    def to_datatree(self) -> "xarray.DataTree":
-        """Return the draws as an xarray DataTree in ArviZ's layout."""
-        import xarray
-
-        dims: dict[str, tuple[str, ...]] = {
-            "rho": ("word", "dim"),
-            "alpha": ("context", "dim"),
-            "cosine": ("pair",),
-        }
-        labels = {"rho": {"word": list(self.words)}, "alpha": {"context": list(self.contexts)}}
-        groups = {"posterior": xarray.Dataset(), "sample_stats": xarray.Dataset()}
-        for name, array in self._arrays.items():
-            values = array.values  # type: ignore[attr-defined]
-            made = xarray.DataArray(
-                values, dims=("chain", "draw", *dims.get(name, ())), coords=labels.get(name)
-            )
-            groups["posterior" if name in SIDES else "sample_stats"][name] = made
-        return xarray.DataTree.from_dict(groups)
