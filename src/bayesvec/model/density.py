@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from bayesvec._parallel import WORTH_SHARING, Threads
 from bayesvec._types import Float64, Int64
+from bayesvec.counts.documents import offsets
 from bayesvec.counts.pairs import PairCounts, Side
 from bayesvec.errors import OptionError
 from bayesvec.kernels import density
@@ -200,30 +201,16 @@ class Curvature:
         """Return the whole Hessian as a SciPy sparse array of K x K blocks (two per pair: for small models)."""
         from scipy.sparse import bsr_array
 
-        counts, dim = self.model.counts, self.rho.shape[1]
-        words, contexts, pairs = counts.by_word, counts.by_context, counts.num_pairs
-        num_words, num_contexts = len(self.rho), len(self.alpha)
-        w = np.repeat(np.arange(num_words), np.diff(words.indptr))
-        v = np.repeat(np.arange(num_contexts), np.diff(contexts.indptr))
-        # The row of a word has its own block, then its pairs; that of a context its pairs, then its own block.
-        own_w = words.indptr[:-1] + np.arange(num_words)
-        pair_w = np.arange(pairs) + w + 1
-        pair_v = pairs + num_words + np.arange(pairs) + v
-        own_v = pairs + num_words + contexts.indptr[1:] + np.arange(num_contexts)
-
-        size = 2 * pairs + num_words + num_contexts
-        blocks, column = np.empty((size, dim, dim)), np.empty(size, dtype=np.int64)
-        mixed = self._pairs(w, words.other, self.residual, self.weight)
-        for where, block, to in (
-            (own_w, self.rho_blocks(), np.arange(num_words)),
-            (pair_w, mixed, num_words + words.other),
-            (pair_v, mixed[counts.permutation].transpose(0, 2, 1), contexts.other),
-            (own_v, self.alpha_blocks(), num_words + np.arange(num_contexts)),
-        ):
-            blocks[where], column[where] = block, to
-        indptr = np.concatenate([own_w, pairs + num_words + contexts.indptr + np.arange(num_contexts + 1)])
-        side = (num_words + num_contexts) * dim
-        whole = bsr_array((blocks, column, indptr), shape=(side, side))
+        side, dim = self.model.counts.by_word, self.rho.shape[1]
+        every = np.arange(len(self.rho) + len(self.alpha))
+        w = np.repeat(np.arange(len(self.rho)), np.diff(side.indptr))
+        v = len(self.rho) + side.other
+        mixed = self._pairs(w, side.other, self.residual, self.weight)
+        row, column = np.concatenate([every, w, v]), np.concatenate([every, v, w])
+        blocks = np.concatenate([self.rho_blocks(), self.alpha_blocks(), mixed, mixed.transpose(0, 2, 1)])
+        order = np.lexsort((column, row))
+        data = blocks[order], column[order], offsets(np.bincount(row))
+        whole = bsr_array(data, shape=(len(every) * dim, len(every) * dim))
         coupled = self.coupling()
         return whole if coupled is None else bsr_array(whole - coupled, blocksize=(dim, dim))
 
