@@ -395,16 +395,14 @@ def test_no_table_claims_what_was_not_run(tmp_path):
 
 
 def test_a_changed_default_of_a_sampler_makes_other_cells(monkeypatch):
-    """Or a record would be taken for one of another sampler."""
-    from bayesvec.paper import variants
+    """Otherwise a record could be mistaken for one of another sampler."""
+    from bayesvec.inference.methods import Method
 
     experiment = find_experiment("coverage")
     before = {cell.label: experiment.key(cell) for cell in experiment.cells(quick=True)}
-    whole = variants.method_options
+    whole = Method.make_options
     monkeypatch.setattr(
-        variants,
-        "method_options",
-        lambda module, name, given: whole(module, name, given) | {"new": name == "gibbs"},
+        Method, "make_options", lambda self, given: whole(self, given) | {"new": self.name == "gibbs"}
     )
     after = {cell.label: experiment.key(cell) for cell in experiment.cells(quick=True)}
     assert all(key != after[label] for label, key in before.items() if "gibbs" in label)
@@ -728,7 +726,7 @@ def test_slices_holdout_fits_all_variants_to_the_same_samples(tmp_path, monkeypa
 
     cells = slices_holdout.cells(quick=True)
     settings = dict(cells[0].settings) | {"slices": "year", "dim": 2, "draws": 10, "warmup": 10}
-    values = {name: found(settings | {"method": name}, years) for name in slices_holdout.VARIANTS["year"]}
+    values = {name: found(settings | {"method": name}, years) for name in slices_holdout.SHOWN["year"]}
     assert len({(each["trained"], each["held_out"]) for each in values.values()}) == 1
     assert values["pooled"]["rows"] == 4
     assert values["dynamic"]["rows"] == 16

@@ -1,4 +1,4 @@
-"""Variants of the methods, and what experiments measure of their draws."""
+"""Variants of the methods, and the metrics of their draws."""
 
 import time
 
@@ -45,7 +45,7 @@ def test_a_chain_is_that_of_a_run(world, workspace):
     assert np.array_equal(found.rho, one_thread.rho)
 
 
-def test_the_papers_way_keeps_the_last_contexts_at_the_map(world, workspace):
+def test_algorithm_1_keeps_the_last_contexts_at_the_map(world, workspace):
     found = drawn_by("paper", world, workspace)
     mode = find_map(world[0], spherical(float(DIM)), DIM, seed=1)
     anchors = choose_anchors(mode.alpha, "last")
@@ -56,7 +56,7 @@ def test_the_papers_way_keeps_the_last_contexts_at_the_map(world, workspace):
     assert VARIANTS["paper"].options == {"restart": True, "inner_steps": 10}
 
 
-def test_the_paper_alone_fixes_a_map_of_zero(workspace):
+def test_only_algorithm_1_fixes_a_map_of_zero(workspace):
     few = bv.simulate(VOCAB, DIM, pairs=20, seed=0)
     with pytest.raises(AnchorError, match="spans only 0 of 2 directions"):
         drawn_by("gibbs-last", few, workspace)
@@ -75,7 +75,7 @@ def test_the_paper_alone_fixes_a_map_of_zero(workspace):
 
 
 @pytest.mark.parametrize("name", ["mfvi", "mfvi-stan", "blockvi", "laplace", "map"])
-def test_other_ways_give_draws_of_their_shape(world, workspace, name):
+def test_other_variants_give_draws_of_their_shape(world, workspace, name):
     found = drawn_by(name, world, workspace)
     assert found.rho.shape == ((1, 1) if name == "map" else (2, 20)) + (VOCAB, DIM)
     assert not found.rotates
@@ -90,13 +90,13 @@ def test_nuts_is_timed_after_warm_up(world, workspace):
     whole = time.perf_counter() - began
     assert found.rho.shape == (2, 300, VOCAB, DIM)
     assert 0 < found.warmup_seconds < whole
-    # not a number where the machine was faster than the reports: never a time that was not measured
+    # NaN if the machine was faster than the reports: never a time that was not measured
     assert np.isnan(found.seconds) or 0 < found.seconds < whole - found.warmup_seconds + 1e-3
     assert found.summary["gradients_per_draw"] > 0
 
 
 def test_draws_made_before_the_report_are_not_counted_as_free(workspace):
-    """100 draws of warm-up and 400 after it at ten a second, told of every four seconds."""
+    """100 draws of warm-up and 400 after it at ten per second, reported every four seconds."""
     now = [0.0]
     clock = Clock(100, workspace, now=lambda: now[0])
     clock.start()
@@ -123,7 +123,7 @@ def test_sweeps_are_timed_after_warm_up(workspace):
         clock.at(31, 0.0)
 
 
-def test_turning_changes_no_product_and_makes_means(world, workspace):
+def test_alignment_changes_no_product_and_allows_means(world, workspace):
     found = drawn_by("gibbs", world, workspace)
     rho, alpha = found.aligned()
     raw = np.einsum("cdik,cdjk->cdij", found.rho, found.alpha)
@@ -144,7 +144,7 @@ def fake_draws(truth, *, shift=0.0, scale=1.0, size=999, seed=0):
     return Drawn(*sides, rotates=False, warmup_seconds=0.0, seconds=1.0)
 
 
-def test_coverage_is_what_it_should_be_and_a_wrong_one_is_seen():
+def test_coverage_is_nominal_and_a_wrong_one_is_seen():
     _, truth = bv.simulate(40, 3, pairs=10, seed=0)
 
     def covered(**how):

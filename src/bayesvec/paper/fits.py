@@ -59,7 +59,7 @@ def fit_variant(
         settings,
         workspace,
         method=variant.method,
-        identify=variant.identify,
+        identify="procrustes" if variant.anchors is None else "fixed",
         anchors=variant.anchors or "qr",
         options=settings["options"],
         prior_precision=settings["prior_precision"],

@@ -26,7 +26,7 @@ PAPER = {
     "mfvi-stan posterior_mean": (-1.1142, -1.1201, -0.8715, -0.6609),
 }
 PAPER_SIZES = {0.1: "85,000", 0.2: "170,000", 0.5: "425,000", 1.0: "850,000"}  # by share of our samples
-VARIANTS = {
+SHOWN = {
     "pair": ("gibbs", "map", "mfvi-stan", "mfvi", "blockvi", "paper"),
     "user": ("gibbs", "map", "mfvi-stan", "blockvi"),
 }
@@ -37,7 +37,7 @@ def cells(quick: bool) -> list[Cell]:
     """Return a cell for each split, variant and share."""
     grid = [
         (split, name, share, *[500 if not quick else 15 if name == "paper" else 60] * 2)
-        for split, names in (QUICK if quick else VARIANTS).items()
+        for split, names in (QUICK if quick else SHOWN).items()
         for name in names
         for share in ((0.1,) if quick else PAPER_SIZES)
     ]

@@ -1,4 +1,4 @@
-"""Draws from a posterior by one of the variants, and how long they took."""
+"""Draws from a posterior by one of the variants, with how long they took."""
 
 import contextlib
 import math
@@ -25,23 +25,23 @@ from bayesvec.storage.kinds import SWEEPS
 from bayesvec.storage.memory import Memory
 from bayesvec.storage.settings import Settings
 
-REFERENCE_DRAWS = 50  # that draws are aligned to
+REFERENCE_DRAWS = 50  # from which the reference of the alignment is made
 
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """The draws of a variant.
+    """Draws by a variant.
 
     Attributes
     ----------
     rho, alpha : ndarray of float32
-        Draws, (chain, draw, R, K) and (chain, draw, C, K); raw if they are free.
+        Draws, (chain, draw, R, K) and (chain, draw, C, K); not aligned.
     rotates : bool
         Whether draws are rotated against each other, so that they must be aligned before they are averaged.
     warmup_seconds, seconds : float
-        Time until the first draw, and of the draws, by the clock.
+        Wall time until the first draw, and of the draws.
     summary : dict
-        What the method reports of the run, such as whether it converged.
+        What the method reports, such as whether it converged.
     """
 
     rho: Float32
@@ -57,17 +57,15 @@ class Drawn:
         return replace(self, rho=self.rho[one], alpha=self.alpha[one])
 
     def aligned(self) -> tuple[Float32, Float32]:
-        """Return the draws, each aligned to one reference (the Procrustes mean of a few of them)."""
+        """Return the draws aligned to one reference, the Procrustes mean of some of them."""
         if not self.rotates:
             return self.rho, self.alpha
-        flat = [side.reshape(-1, *side.shape[2:]) for side in (self.rho, self.alpha)]
-        step = max(1, len(flat[0]) // REFERENCE_DRAWS)
-        reference = settle_reference([(flat[0][i], flat[1][i]) for i in range(0, len(flat[0]), step)])
-        pairs = [align(rho, alpha, reference) for rho, alpha in zip(*flat, strict=True)]
-        return (
-            np.array([rho for rho, _ in pairs], dtype=np.float32).reshape(self.rho.shape),
-            np.array([alpha for _, alpha in pairs], dtype=np.float32).reshape(self.alpha.shape),
-        )
+        rho, alpha = (side.reshape(-1, *side.shape[2:]).copy() for side in (self.rho, self.alpha))
+        step = max(1, len(rho) // REFERENCE_DRAWS)
+        reference = settle_reference(list(zip(rho[::step], alpha[::step], strict=True)))
+        for i in range(len(rho)):
+            rho[i], alpha[i] = align(rho[i], alpha[i], reference)
+        return rho.reshape(self.rho.shape), alpha.reshape(self.alpha.shape)
 
     def mean(self) -> tuple[Float32, Float32]:
         """Return the posterior means of rho and alpha, (R, K) and (C, K)."""
@@ -84,11 +82,10 @@ def prepare(
     draws: int,
     warmup: int,
     chains: int = 1,
-    seed: int = 1,
     threads: int = 1,
     report: Callable[[str], None] = silent,
 ) -> Driver:
-    """Do what comes before the draws; raise an `AnchorError` where the MAP cannot hold the anchors.
+    """Return a driver that keeps draws in memory; raise an `AnchorError` if the contexts cannot be fixed.
 
     Parameters
     ----------
@@ -96,22 +93,22 @@ def prepare(
         The variant.
     counts, dim, prior_precision
         The model.
-    draws, warmup, chains, seed
-        As in `fit`.
+    draws, warmup, chains
+        As in `fit`; the seed is 1.
     threads : int
-        Threads to use.
+        Threads for the start and for an approximation.
     report : callable, optional
-        Given the progress of an approximation; may raise to stop.
+        Called with the progress of an approximation; may raise to stop.
     """
     variant = VARIANTS[name]
     method = find(variant.method)
     settings = Settings(
         dim=dim,
-        method=variant.method,
+        method=method.name,
         chains=chains,
         draws=draws,
         warmup=warmup,
-        seed=seed,
+        seed=1,
         identify="none" if variant.anchors is None else "fixed",
         anchors=variant.anchors or Settings.anchors,
         prior_precision=prior_precision,
@@ -123,46 +120,28 @@ def prepare(
 
 
 def draw(
-    name: str,
-    counts: PairCounts,
-    dim: int,
-    *,
-    prior_precision: float,
-    draws: int,
-    warmup: int,
-    chains: int = 1,
-    seed: int = 1,
-    threads: int = 1,
-    workspace: Workspace,
+    name: str, counts: PairCounts, dim: int, *, workspace: Workspace, threads: int = 1, **given: Any
 ) -> Drawn:
-    """Draw from the posterior by one of the `VARIANTS`.
+    """Draw from the posterior by one of the variants.
 
     Parameters
     ----------
-    name, counts, dim, prior_precision, draws, warmup, chains, seed
-        As in `prepare`; a MAP is one draw.
+    name, counts, dim
+        As in `prepare`.
+    workspace : Workspace
+        Checked for whether to stop.
     threads : int
         Chains at a time; the draws do not depend on it.
-    workspace : Workspace
-        Where it works; it may stop the draws.
+    **given
+        Further arguments of `prepare`; a MAP is one draw.
     """
-    variant, began = VARIANTS[name], time.perf_counter()
-    method = find(variant.method)
-    if method.is_point:
-        chains, draws = 1, 1
-    driver = prepare(
-        name,
-        counts,
-        dim,
-        prior_precision=prior_precision,
-        draws=draws,
-        warmup=warmup,
-        chains=chains,
-        seed=seed,
-        threads=threads,
-        report=lambda _: workspace.check(),
-    )
-    clocks = [Clock(warmup if method.is_sampler else 0, workspace) for _ in range(chains)]
+    began = time.perf_counter()
+    method = find(VARIANTS[name].method)
+    given |= {"chains": 1, "draws": 1} if method.is_point else {}
+    driver = prepare(name, counts, dim, threads=threads, report=lambda _: workspace.check(), **given)
+    settings, memory = driver.settings, driver.store
+    assert isinstance(memory, Memory)
+    clocks = [Clock(settings.warmup if method.is_sampler else 0, workspace) for _ in range(settings.chains)]
 
     def run(chain: int) -> None:
         clocks[chain].start()
@@ -170,53 +149,44 @@ def draw(
 
     with ThreadPoolExecutor(threads) as pool:
         try:
-            list(pool.map(run, range(chains)))
+            list(pool.map(run, range(settings.chains)))
         except BaseException:
             workspace.stop.set()  # or the other chains run to their end
             raise
     driver.finish()
-    memory = driver.store
-    assert isinstance(memory, Memory)
     whole = time.perf_counter() - began
-    seconds = math.fsum(clock.seconds(draws) for clock in clocks) / min(threads, chains)
-    if method.is_point:
-        seconds = 0.0
-    # independent draws of an approximation stand around one centre of its own and are averaged as they are
-    rotates = variant.anchors is None and method.is_sampler
-    summary = {} if method.is_point else memory.read_outcome().summary
-    warm = whole if math.isnan(seconds) else whole - seconds
-    return Drawn(memory.arrays["rho"], memory.arrays["alpha"], rotates, warm, seconds, summary)
+    seconds = math.fsum(clock.seconds(settings.draws) for clock in clocks) / min(threads, settings.chains)
+    return Drawn(
+        memory.arrays["rho"],
+        memory.arrays["alpha"],
+        # independent draws of an approximation share one centre and are averaged as they are
+        rotates=VARIANTS[name].anchors is None and method.is_sampler,
+        warmup_seconds=whole if math.isnan(seconds) else whole - seconds,
+        seconds=0.0 if method.is_point else seconds,
+        summary={} if method.is_point else dict(memory.read_outcome().summary),
+    )
 
 
 def compile_variant(name: str, dim: int, workspace: Workspace) -> None:
-    """Compile everything that a variant needs, so that it is not timed."""
+    """Compile all code of a variant, so that compilation is not timed."""
     counts, _ = simulate(3 * dim, dim, pairs=200 * dim * dim, seed=0)
+    given = {"prior_precision": 1.0, "draws": 2, "warmup": 2, "chains": 2}
     with contextlib.suppress(AnchorError):
-        draw(
-            name,
-            counts,
-            dim,
-            prior_precision=1.0,
-            draws=2,
-            warmup=2,
-            chains=2,
-            threads=2,
-            workspace=workspace,
-        )
+        draw(name, counts, dim, threads=2, workspace=workspace, **given)
 
 
 class Clock:
     """Follows a chain and measures how long its draws after warm-up took.
 
-    A sampler that runs a chain as a whole reports from time to time only: when it is first known to be past warm-up,
-    some draws have been made already.
+    A sampler that runs a chain as a whole reports only from time to time: when it is first seen past warm-up, it
+    has already made some draws.
 
     Parameters
     ----------
     warmup : int
         Steps of warm-up.
     workspace : Workspace
-        Asked at every step whether to stop.
+        Checked at every step for whether to stop.
     now : callable, optional
         The time.
     """
@@ -232,26 +202,23 @@ class Clock:
         self._end = math.nan
 
     def start(self) -> None:
-        """Take note that the chain starts."""
+        """Note that the chain starts."""
         if not self._warmup:
             self._since = self._now()
 
     def report(self, done: int) -> None:
-        """Take note of steps that a sampler has done ahead of the driver, warm-up included."""
+        """Note the steps that a sampler has done ahead of the driver, including warm-up."""
         self._workspace.check()
         self._end = self._now()
         if self._since is None and done >= self._warmup:
             self._since, self._made = self._end, done - self._warmup
 
     def at(self, sweep: int, log_posterior: float) -> None:
-        """Take note of a sweep."""
-        self._workspace.check()
-        self._end = self._now()
-        if self._since is None and sweep >= self._warmup:
-            self._since = self._end
+        """Note a sweep."""
+        self.report(sweep)
 
     def add(self, cosines: Array) -> None:
-        """Take no note of a draw: its sweep is noted."""
+        """Ignore a stored draw: its sweep is noted."""
 
     def seconds(self, draws: int) -> float:
         """Return how long ``draws`` took; NaN if too few of them were seen."""

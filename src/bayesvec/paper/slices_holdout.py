@@ -28,7 +28,7 @@ one or on a random walk over the years, and shared contexts. All precisions are 
 chains; fits of many slices mix more slowly and keep every sixth sweep, the others every second. R-hat is the
 largest of 200 cosines, and of the learned precisions."""
 
-VARIANTS = {"year": ("pooled", "separate", "grouped", "dynamic"), "party": ("pooled", "separate", "grouped")}
+SHOWN = {"year": ("pooled", "separate", "grouped", "dynamic"), "party": ("pooled", "separate", "grouped")}
 NUM_SLICES = {"year": 20, "party": 2}
 SIZES = (100_000, 500_000, 2_000_000)  # words
 PRIORS: dict[str, Any] = {
@@ -50,9 +50,9 @@ def cells(quick: bool) -> list[Cell]:
         given = {"vocab": 300, "dim": 5, "chains": 2, "draws": 20, "warmup": 20}
     grid = (
         {**given, "slices": slices, "words": words, "method": name, "thin": 6 if name in PRIORS else 2}
-        for slices in (["party"] if quick else VARIANTS)
+        for slices in (["party"] if quick else SHOWN)
         for words in ([20_000] if quick else SIZES)
-        for name in VARIANTS[slices]
+        for name in SHOWN[slices]
     )
     return make_cells(
         grid,

@@ -1,7 +1,7 @@
 """Variants of the methods: each is a method with its options, and a row of the tables.
 
-Ours is the Gibbs sampler that continues from its current value, free, with the orbit move. The paper's is its
-Algorithm 1: rows restart and take ten steps, and the last K contexts stay at the MAP.
+Our Gibbs sampler continues from its current values, is free, and has the orbit move. The paper's Algorithm 1
+restarts each row from the prior, takes ten steps, and fixes the last K contexts at the MAP.
 """
 
 from collections.abc import Mapping
@@ -19,13 +19,13 @@ class Variant:
     Attributes
     ----------
     label : str
-        What tables call it.
+        Its name in tables.
     method : str
-        Its name in `fit`.
+        The method.
     options : Mapping
-        Its options, where they are not the usual ones.
+        Options that differ from the defaults.
     anchors : {"qr", "last", "random"}, optional
-        Keep K contexts at the MAP, these; by default draws are free.
+        Which K contexts are fixed at the MAP; by default draws are free.
     """
 
     label: str
@@ -33,18 +33,13 @@ class Variant:
     options: Mapping[str, Any] = field(default_factory=dict)
     anchors: AnchorChoice | None = None
 
-    @property
-    def identify(self) -> str:
-        """How `fit` is to identify its draws."""
-        return "procrustes" if self.anchors is None else "fixed"
-
 
 _RESTART = {"restart": True, "inner_steps": 10}
 
 VARIANTS = {
     "gibbs": Variant("Gibbs", "gibbs"),
-    "gibbs-plain": Variant("Gibbs without the orbit move", "gibbs", {"orbit": False}),
-    "gibbs-anew": Variant("Gibbs, rows drawn anew", "gibbs", {"overrelax": 0.0}),
+    "gibbs-plain": Variant("Gibbs, no orbit move", "gibbs", {"orbit": False}),
+    "gibbs-anew": Variant("Gibbs, no overrelaxation", "gibbs", {"overrelax": 0.0}),
     "gibbs-fixed": Variant("Gibbs, QR contexts fixed", "gibbs", anchors="qr"),
     "gibbs-last": Variant("Gibbs, last K contexts fixed", "gibbs", anchors="last"),
     "gibbs-random": Variant("Gibbs, K random contexts fixed", "gibbs", anchors="random"),
@@ -52,8 +47,8 @@ VARIANTS = {
     "paper-random": Variant("Algorithm 1 (K random fixed)", "gibbs", _RESTART, "random"),
     "nuts": Variant("NUTS", "nuts"),
     "nuts-last": Variant("NUTS, last K contexts fixed", "nuts", anchors="last"),
-    "mfvi": Variant("MFVI, at its optimum", "mfvi"),
-    "mfvi-stan": Variant("MFVI, stopped as Stan does", "mfvi", {"schedule": "advi"}),
+    "mfvi": Variant("MFVI, converged", "mfvi"),
+    "mfvi-stan": Variant("MFVI, Stan's stopping rule", "mfvi", {"schedule": "advi"}),
     "blockvi": Variant("blockvi", "blockvi"),
     "laplace": Variant("Laplace", "laplace"),
     "laplace-last": Variant("Laplace, last K contexts fixed", "laplace", anchors="last"),
@@ -62,10 +57,6 @@ VARIANTS = {
 
 
 def options_of(name: str, **given: Any) -> dict[str, Any]:
-    """Return all options of a variant, some as ``given``: what decides its draws beside the settings of a fit.
-
-    Cells have them among their settings, so that a record is not taken for one of another sampler after a
-    default has changed.
-    """
+    """Return all options of a variant, including defaults, with some replaced by the ``given`` ones."""
     variant = VARIANTS[name]
     return find(variant.method).make_options({**variant.options, **given})
