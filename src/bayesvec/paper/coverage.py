@@ -1,13 +1,12 @@
 """Coverage of 90% intervals in simulated worlds: the paper's Table 1."""
 
-from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from bayesvec.paper import simulated
-from bayesvec.paper.experiment import Cell, Experiment, Figures, Results
+from bayesvec.paper.experiment import Cell, Experiment, Figures, Results, Values
 from bayesvec.paper.markdown import grid, known, lines, mean, number, paragraphs, size, standard_error
-from bayesvec.paper.simulated import POOL, SIZES
+from bayesvec.paper.simulated import POOL, variant_rows
 from bayesvec.paper.variants import VARIANTS
 
 SHOWS = "Table 1 (tab:coverage)"
@@ -58,8 +57,6 @@ PAPER = {
         "Laplace": (89.8, 90.0, 90.0, 89.8, 89.8, 89.4, 94.8, 96.5, 94.9),
     },
 }
-# The row of the paper to show under each of ours.
-_COUNTERPARTS = {"gibbs": "Gibbs", "nuts": "HMC", "mfvi-stan": "MFVI", "laplace": "Laplace"}
 _QUANTITIES = {"coverage_probability": "co-occurrence probabilities", "coverage_cosine": "cosines"}
 
 
@@ -80,31 +77,16 @@ def table(results: Results) -> str:
         sizes = sorted(of_shape.each("pairs"))
         for metric, what in _QUANTITIES.items():
             printed = PAPER.get((dim, vocab), {}) if metric == "coverage_probability" else {}
-            head = [f"K={dim}, V={vocab}", *map(size, sizes)]
-            parts += [f"**{what.capitalize()}**", grid(head, _rows(of_shape, metric, sizes, printed))]
+            rows = variant_rows(of_shape, sizes, partial(_percent, metric), printed)
+            parts += [f"**{what.capitalize()}**", grid([f"K={dim}, V={vocab}", *map(size, sizes)], rows)]
     return paragraphs(
         *parts, lines(*(_range(results, *each) for each in _QUANTITIES.items()), *_mixing(results))
     )
 
 
-def _rows(
-    results: Results, metric: str, sizes: Sequence[int], printed: Mapping[str, Sequence[float]]
-) -> list[list[str]]:
-    of_paper = {}
-    for name, row in printed.items():
-        by_size = dict(zip(SIZES, row, strict=True))
-        of_paper[name] = [f"(paper: {name})", *(number(by_size[n]) if n in by_size else "" for n in sizes)]
-    rows = []
-    for name in results.each("method"):
-        texts = results.across("pairs", sizes, lambda values: _percent(values[metric]), method=name)
-        rows.append([VARIANTS[name].label, *texts])
-        if _COUNTERPARTS.get(name) in of_paper:
-            rows.append(of_paper.pop(_COUNTERPARTS[name]))
-    return [*rows, *of_paper.values()]
-
-
-def _percent(shares: list[float | None]) -> str:
+def _percent(metric: str, values: Values) -> str:
     """Return the mean over worlds, and over how many if some have no value."""
+    shares = values[metric]
     found = mean(shares)
     if found is None:
         return number(None)
@@ -159,7 +141,7 @@ def figures(results: Results) -> Figures:
 def _draw(results: Results, shapes: list[tuple[int, int]]) -> Any:
     from bayesvec.paper.figures import draw_variants, label, legend_below, panels
 
-    def percent(metric: str, values: Mapping[str, Any]) -> float | None:
+    def percent(metric: str, values: Values) -> float | None:
         share = mean(values[metric])
         return None if share is None else 100 * share
 

@@ -1,6 +1,5 @@
 """Effective sample sizes: the paper's Table 2, and effective draws per second over N and K."""
 
-from collections.abc import Sequence
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -19,7 +18,7 @@ from bayesvec.paper.experiment import (
 from bayesvec.paper.markdown import grid, lines, number, paragraphs, size
 from bayesvec.paper.metrics import effective
 from bayesvec.paper.sampling import compile_variant
-from bayesvec.paper.simulated import FEW_SIZES, draw_world, world_label
+from bayesvec.paper.simulated import FEW_SIZES, draw_world, variant_rows, world_label
 from bayesvec.paper.variants import VARIANTS
 from bayesvec.paper.workspace import Workspace
 
@@ -38,7 +37,6 @@ PAPER = {
     "HMC": (886.6, 913.8, 931.6, 964.3, 993.7),
     "Gibbs": (579.8, 327.9, 207.0, 286.9, 547.7),
 }
-_COUNTERPARTS = {"gibbs": "Gibbs", "nuts": "HMC"}
 TABLE = (
     *("gibbs", "gibbs-plain", "gibbs-anew", "gibbs-fixed", "gibbs-last"),
     *("paper", "nuts", "nuts-last"),
@@ -122,17 +120,9 @@ def _ess_table(results: Results, name: str, kind: str, quantity: str) -> str:
         median, worst = (values[quantity][kind + part] * 1000 / draws for part in ("median", "worst"))
         return f"{median:.0f} ({worst:.0f})"
 
-    rows = []
-    for variant in results.each("method"):
-        rows.append([VARIANTS[variant].label, *results.across("pairs", sizes, show, method=variant)])
-        if variant in _COUNTERPARTS and quantity == "probability" and not kind:
-            rows.append(_paper_row(_COUNTERPARTS[variant], sizes))
+    printed = PAPER if quantity == "probability" and not kind else {}
+    rows = variant_rows(results, sizes, show, printed, PAPER_SIZES)
     return grid([f"{name} of {QUANTITIES[quantity]}, median (worst)", *map(size, sizes)], rows)
-
-
-def _paper_row(name: str, sizes: Sequence[int]) -> list[str]:
-    printed = dict(zip(PAPER_SIZES, PAPER[name], strict=True))
-    return [f"(paper: {name})", *(number(printed.get(pairs)) for pairs in sizes)]
 
 
 def _ratios(results: Results, quantity: str) -> str:

@@ -3,7 +3,7 @@
 The three experiments ask different questions of the same draws, so no cell is computed twice.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import AnchorError, NumericalError
 from bayesvec.paper.costs import world_seconds
-from bayesvec.paper.experiment import Cell, Results, Settings, make_cells, name_settings
+from bayesvec.paper.experiment import Cell, Results, Settings, Values, make_cells, name_settings
 from bayesvec.paper.markdown import NOT_RUN, mean, number, size
 from bayesvec.paper.metrics import against_truth, effective
 from bayesvec.paper.sampling import Drawn, draw
@@ -29,6 +29,7 @@ METRICS = (
     *("coverage_probability", "coverage_cosine", "rmse_plugin", "rmse_probability"),
     *("ess_median", "ess_worst"),
 )
+COUNTERPARTS = {"gibbs": "Gibbs", "nuts": "HMC", "mfvi-stan": "MFVI", "laplace": "Laplace"}  # in the paper
 MIXING = 100  # probabilities, and cosines, of which the ESS is taken
 LARGE = (50_000, 20_000)  # the slope is measured from here on; the second for the quick size
 
@@ -136,6 +137,40 @@ def draw_world(settings: Settings, workspace: Workspace) -> tuple[Drawn, Truth]:
 def _draw(settings: Settings, counts: PairCounts, workspace: Workspace, **given: Any) -> Drawn:
     dim = settings["dim"]
     return draw(settings["method"], counts, dim, prior_precision=float(dim), workspace=workspace, **given)
+
+
+def variant_rows(
+    results: Results,
+    sizes: Sequence[int],
+    show: Callable[[Values], str],
+    printed: Mapping[str, Sequence[float]],
+    printed_sizes: Sequence[int] = SIZES,
+) -> list[list[str]]:
+    """Return a row over N for each variant, the paper's below ours and its further rows at the end.
+
+    Parameters
+    ----------
+    results : Results
+        The cells of the table.
+    sizes : sequence of int
+        N of each column.
+    show : callable
+        The text of a cell, from its values.
+    printed : Mapping
+        The paper's rows by its name of the method.
+    printed_sizes : sequence of int
+        N of these rows.
+    """
+    in_paper = {}
+    for name, row in printed.items():
+        texts = dict(zip(printed_sizes, map(number, row), strict=True))
+        in_paper[name] = [f"(paper: {name})", *(texts.get(pairs, "") for pairs in sizes)]
+    rows = []
+    for name in results.each("method"):
+        rows.append([VARIANTS[name].label, *results.across("pairs", sizes, show, method=name)])
+        if COUNTERPARTS.get(name) in in_paper:
+            rows.append(in_paper.pop(COUNTERPARTS[name]))
+    return [*rows, *in_paper.values()]
 
 
 def find_errors(

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.diagnostics.random_pairs import random_pairs
@@ -85,12 +86,9 @@ def _pattern(counts: PairCounts, seed: int) -> list[str]:
         np.sort(random_pairs(counts.num_words, 1, SHOWN, seed=seed + side)[0]) for side in (0, 1)
     )
     side = counts.by_word
-    lines = []
-    for row in words.tolist():
-        pairs = slice(side.indptr[row], side.indptr[row + 1])
-        found = np.isin(contexts, side.other[pairs][side.n_pos[pairs] > 0])
-        lines.append("".join("1" if occurs else "0" for occurs in found))
-    return lines
+    shape = counts.num_words, counts.num_contexts
+    occur = csr_array((side.n_pos > 0, side.other, side.indptr), shape=shape)
+    return ["".join("01"[int(mark)] for mark in line) for line in occur[words][:, contexts].toarray()]
 
 
 def table(results: Results) -> str:

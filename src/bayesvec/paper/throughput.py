@@ -13,7 +13,7 @@ from bayesvec._parallel import Threads
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.paper.costs import world_seconds
 from bayesvec.paper.experiment import Cell, Experiment, Results, Settings, Values, make_cells
-from bayesvec.paper.markdown import NOTHING, grid, lines, paragraphs, size
+from bayesvec.paper.markdown import NOTHING, grid, lines, number, paragraphs, size
 from bayesvec.paper.sampling import compile_variant, draw, prepare
 from bayesvec.paper.variants import VARIANTS
 from bayesvec.paper.workspace import Workspace
@@ -28,17 +28,13 @@ busy. A draw of Algorithm 1 is ten inner steps, so draws differ in value; `ess` 
 The paper used TensorFlow and Stan on a node that it does not describe."""
 
 # (N, K, V): samples and words per second
-PRINTED = {
+PAPER = {
     (50_000, 5, 100): {"HMC": (17.700, 1769.9), "Gibbs": (3.333, 333.3)},
     (50_000, 10, 200): {"HMC": (4.762, 942.4), "Gibbs": (2.467, 493.3)},
     (50_000, 20, 200): {"HMC": (2.802, 560.4), "Gibbs": (2.233, 446.7)},
     (500_000, 5, 100): {"HMC": (2.951, 295.1), "Gibbs": (2.900, 290.0)},
     (500_000, 10, 200): {"HMC": (2.386, 478.0), "Gibbs": (2.880, 576.0)},
     (500_000, 20, 200): {"HMC": (0.506, 101.2), "Gibbs": (0.733, 146.7)},
-}
-PAPER = {
-    world: {method: (f"{draws:,.4g}", f"{words:,.0f}") for method, (draws, words) in rates.items()}
-    for world, rates in PRINTED.items()
 }
 TIMED = ("gibbs", "paper", "nuts")
 KINDS = {"side_by_side": "side by side", "one_chain": "one chain"}
@@ -151,7 +147,7 @@ def _seconds(work: Callable[[], None]) -> float:
 def rate_table(
     results: Results,
     title: str,
-    paper: Mapping[Any, Mapping[str, tuple[str, str]]],
+    paper: Mapping[Any, Mapping[str, tuple[Any, Any]]],
     keys: Sequence[str],
     vocab: int | None = None,
 ) -> str:
@@ -185,7 +181,10 @@ def rate_table(
             rate = (of_world.get(method=variant) or {}).get("side_by_side")
             if variant in ratios and rate is not None:
                 ratios[variant].append(rate / printed)
-        rows += [[f"{name} (paper: {method})", *rates, ""] for method, rates in in_paper.items()]
+        rows += [
+            [f"{name} (paper: {method})", number(draws, ",.4g"), number(words, ",.0f"), ""]
+            for method, (draws, words) in in_paper.items()
+        ]
     head = ["setting", "draws/s", "words/s", "over the paper's Gibbs"]
     summary = [
         f"{VARIANTS[variant].label}, chains side by side, over the paper's Gibbs: {min(found):,.0f}x to "
