@@ -1,26 +1,25 @@
 """The Laplace covariance of two words at size, timed against a Gibbs sweep in the same run.
 
-House speeches are read from where BAYESVEC_DATA says; without, a simulated Zipf world of the same size is used.
-The time to the MAP is given beside, as it comes before.
+House speeches are read from the folder named by BAYESVEC_DATA; without it, a simulated Zipf world of the same size is
+used. The time to the MAP, which comes first, is given separately; `--start` names an .npz with rho and alpha to start
+the search from.
 
 Usage: python benchmarks/laplace.py [--vocab 5000] [--dim 50] [--year 2010] [--words war,peac] [--start FILE]
 """
 
-import argparse
 import os
 import time
 from statistics import median
 
 import numpy as np
-from report import write
+import report
+from chain import Chain, make_sampler
 from threadpoolctl import threadpool_limits
 
 from bayesvec import simulate
 from bayesvec._parallel import Threads, default_threads
 from bayesvec.datasets.congress import congress
 from bayesvec.datasets.files import VARIABLE
-from bayesvec.inference.contract import Problem
-from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.inference.laplace.covariance import laplace_covariance
 from bayesvec.inference.laplace.factor import factorise
 from bayesvec.inference.laplace.space import reach_mode
@@ -30,26 +29,21 @@ from bayesvec.priors import spherical
 
 
 def data(vocab, year):
-    """Counts of one year of House speeches, or of a simulated world of as many samples."""
+    """Return the counts of one year of House speeches, or of a simulated world of as many samples."""
     if os.environ.get(VARIABLE):
         return "House speeches", congress(years=[year], vocab=vocab, seed=0, progress=False)
     return "simulated", simulate(vocab, 50, pairs=7_500_000, zipf=True, seed=0)[0]
 
 
 def sweep_seconds(counts, prior, dim, place, repeats=5):
-    """Median time of a Gibbs sweep on all cores, begun at the MAP."""
-    problem = gibbs.prepare(Problem(counts, prior, dim))
-    state, seconds = problem.init(seed=1, chain=0, rho=place[0], alpha=place[1]), []
+    """Return the median time of a Gibbs sweep on all cores, from the MAP."""
     with Threads(default_threads()) as threads, threadpool_limits(1, "blas"):
-        for number in range(repeats + 1):
-            began = time.perf_counter()
-            state, _ = problem.step(state, seed=1, chain=0, number=number + 1, threads=threads)
-            seconds.append(time.perf_counter() - began)
-    return median(seconds[1:])  # the first compiles
+        chain = Chain(make_sampler(counts, prior, dim), threads, rho=place[0], alpha=place[1])
+        return median([report.seconds(chain.sweep) for _ in range(repeats + 1)][1:])  # the first compiles
 
 
 def against_dense(vocab=60, dim=6, pairs=100_000):
-    """Largest error of the rows' covariance, relative to the largest entry of the dense inverse's."""
+    """Return the largest error of the covariance relative to the largest entry of the dense inverse."""
     counts, _ = simulate(vocab, dim, pairs=pairs, zipf=True, seed=0)
     prior = spherical(float(dim))
     found = find_map(counts, prior, dim)
@@ -65,7 +59,7 @@ def against_dense(vocab=60, dim=6, pairs=100_000):
 
 
 class Steps:
-    """Says what is being done, with the time."""
+    """Prints progress with the time."""
 
     def __init__(self):
         self.began = time.perf_counter()
@@ -75,26 +69,15 @@ class Steps:
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--vocab", type=int, default=5000)
-    parser.add_argument("--dim", type=int, default=50)
-    parser.add_argument("--year", type=int, default=2010)
-    parser.add_argument("--precision", type=float, default=1.0)
-    parser.add_argument("--words", default="")
-    parser.add_argument("--start", help="an .npz with rho and alpha where the search for the MAP begins")
-    options = parser.parse_args()
+    options = report.options(__doc__, vocab=5000, dim=50, year=2010, precision=1.0, words="", start=None)
     error = against_dense()
     print(f"against the dense inverse of a small model: relative error {error:.1g} (required 1e-6)")
 
     source, counts = data(options.vocab, options.year)
     words = options.words.split(",") if options.words else list(counts.words[300:302])
     prior = spherical(options.precision)
-    start = None
-    if options.start:
-        with np.load(options.start) as kept:
-            start = kept["rho"], kept["alpha"]
+    kept = np.load(options.start) if options.start else None
+    start = None if kept is None else (kept["rho"], kept["alpha"])
     found = find_map(counts, prior, options.dim, tolerance=1e-3, max_iterations=5000, init=start)
     place = found.rho, found.alpha
     print(
@@ -128,7 +111,7 @@ def main():
         "sweep_seconds": sweep,
         "seconds_over_sweep": ratio,
     }
-    write("laplace", results)
+    report.write("laplace", results)
 
 
 if __name__ == "__main__":

@@ -1,70 +1,53 @@
-"""What priors over slices cost and gain: a sweep against that of a spherical prior, and ESS of cosines.
+"""Cost and gain of priors over slices: time per sweep against a spherical prior, and ESS of cosines.
 
-The same rows and pairs in both, timed in turns in one run. The gain is that of redrawing all slices of a word at
-once over redrawing them one by one.
+Both have the same rows and pairs and are timed in one run, alternating. The gain is that of redrawing all slices of a
+word jointly over redrawing them one by one.
+
+Usage: python benchmarks/priors.py [--threads 1] [--rounds 3] [--worlds NAME ...]
 """
 
-import argparse
 import time
 from statistics import median
 
 import numpy as np
+from chain import Chain, make_sampler
+from report import options as read_options
+from report import seconds as time_of
 from report import write
 from threadpoolctl import threadpool_limits
 
 from bayesvec import priors
 from bayesvec._parallel import Threads
-from bayesvec.counts.rows import with_rows
 from bayesvec.estimates.convergence import ess_bulk
-from bayesvec.inference.contract import Problem
-from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.simulation.slices import simulate_slices
 
 # words, slices, contexts, dim, samples
 WORLDS = {
     "speeches": (2000, 20, 2000, 50, 60_000_000),
-    "many pairs a row": (300, 10, 300, 50, 3_000_000),
-    "few pairs a row": (1000, 10, 1000, 20, 1_000_000),
+    "many pairs per row": (300, 10, 300, 50, 3_000_000),
+    "few pairs per row": (1000, 10, 1000, 20, 1_000_000),
     "very few": (1000, 20, 1000, 50, 500_000),
 }
 
 
-class Chain:
-    def __init__(self, counts, prior, dim, threads, joint="auto"):
-        options = gibbs.Options(joint=joint)
-        self.problem = gibbs.prepare(Problem(with_rows(counts, prior.added), prior, dim, options=options))
-        self.state = self.problem.init(seed=1, chain=0)
-        self.threads, self.number = threads, 0
-
-    def sweep(self):
-        self.state, _ = self.problem.step(
-            self.state, seed=1, chain=0, number=self.number, threads=self.threads
-        )
-        self.number += 1
-
-
 def cost(counts, dim, threads, rounds):
-    """Seconds of a sweep under each prior, in turns; as many sweeps a turn as bring every tree once."""
+    """Return the time per sweep under each prior; the priors alternate, with enough sweeps to redraw every tree."""
     made = {
         "spherical": priors.spherical(dim),
         "dynamic": priors.dynamic(counts, precision=dim, drift_precision=20.0),
         "grouped": priors.grouped(counts, precision=dim, group_precision=20.0),
         "dynamic, learned": priors.dynamic(counts, precision="learn", drift_precision="learn"),
     }
-    chains = {name: Chain(counts, prior, dim, threads) for name, prior in made.items()}
+    chains = {name: Chain(make_sampler(counts, prior, dim), threads) for name, prior in made.items()}
     every = {
-        name: 1 if chain.problem.by_word.forest is None else chain.problem.by_word.forest.every
+        name: 1 if chain.sampler.by_word.forest is None else chain.sampler.by_word.forest.every
         for name, chain in chains.items()
     }
-    taken = {name: [] for name in chains}
-    for turn in range(rounds + 1):
+    taken, most = {name: [] for name in chains}, max(every.values())
+    for _ in range(rounds + 1):
         for name, chain in chains.items():
-            began = time.perf_counter()
-            for _ in range(max(every.values())):
-                chain.sweep()
-            if turn:  # the first compiles and warms up
-                taken[name].append((time.perf_counter() - began) / max(every.values()))
-    seconds = {name: median(times) for name, times in taken.items()}
+            taken[name].append(time_of(lambda chain=chain: chain.sweep(most)) / most)
+    seconds = {name: median(times[1:]) for name, times in taken.items()}  # the first round compiles
     return {
         "rows": counts.num_words,
         "pairs": counts.num_pairs,
@@ -85,13 +68,12 @@ def watched(rho, slices, words=100):
 
 
 def gain(counts, dim, slices, threads, *, drift, warmup, draws):
-    """ESS of a thousand sweeps, and of a second, with whole walks and row by row."""
+    """Return the ESS per thousand sweeps and per second, with whole random walks and row by row."""
     found = {}
     prior = priors.dynamic(counts, precision=dim, drift_precision=drift)
     for name in ("always", "never"):
-        chain = Chain(counts, prior, dim, threads, joint=name)
-        for _ in range(warmup):
-            chain.sweep()
+        chain = Chain(make_sampler(counts, prior, dim, joint=name), threads)
+        chain.sweep(warmup)
         kept, began = [], time.perf_counter()
         for _ in range(draws):
             chain.sweep()
@@ -107,11 +89,7 @@ def gain(counts, dim, slices, threads, *, drift, warmup, draws):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--worlds", nargs="*", default=list(WORLDS))
-    options = parser.parse_args()
+    options = read_options(__doc__, threads=1, rounds=3, worlds=list(WORLDS))
     results = {"cost": {}, "gain": {}}
     with threadpool_limits(1), Threads(options.threads) as threads:
         for name in options.worlds:

@@ -1,22 +1,21 @@
 """Speed of a Gibbs sweep: against the paper's algorithm in NumPy, against the machine's sgemm, over threads.
 
-Everything that is compared is timed in this one run, in turns, and only ratios are reported as results.
+Everything that is compared is timed in one run, alternating, and only ratios are reported as results.
+
+Usage: python benchmarks/sweep.py [--quick]      (--quick: smaller sizes)
 """
 
-import argparse
-import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from statistics import median
 
 import numpy as np
 import polyagamma
-from report import write
+from chain import Chain, make_sampler
+from report import options, seconds, write
 from threadpoolctl import threadpool_limits
 
 from bayesvec._parallel import Threads, default_threads
-from bayesvec.inference.contract import Problem
-from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma import fill_polyagamma
 from bayesvec.priors import spherical
@@ -26,7 +25,7 @@ CORES = default_threads()
 
 
 def paper_side(indptr, other, n, kappa, precision, values, dim, steps, generator):
-    """Redraw one side as Algorithm 1 says: from N(0, 1/K), S steps, a batch of 100 rows at a time."""
+    """Redraw one side by Algorithm 1: from N(0, 1/K), S steps, in batches of 100 rows."""
     num_rows = len(indptr) - 1
     out = np.empty((num_rows, dim))
     for first in range(0, num_rows, 100):
@@ -60,35 +59,13 @@ def paper_sweep(counts, precision, rho, alpha, dim, steps, generator):
     return rho, alpha
 
 
-class Chain:
-    """One of our chains, swept for the clock."""
-
-    def __init__(self, problem, chain=0, threads=1):
-        self.problem, self.chain, self.threads, self.number = problem, chain, Threads(threads), 0
-        self.state = problem.init(seed=1, chain=chain)
-
-    def sweep(self, count=1):
-        for _ in range(count):
-            self.state, self.info = self.problem.step(
-                self.state, seed=1, chain=self.chain, number=self.number, threads=self.threads
-            )
-            self.number += 1
-
-
-def seconds(work, repeats=1):
-    start = time.perf_counter()
-    for _ in range(repeats):
-        work()
-    return (time.perf_counter() - start) / repeats
-
-
 def against_paper(vocab, dim, pairs, zipf, ours_sweeps):
-    """Draws per second on all cores: chains side by side, against Algorithm 1 (S = 10) in NumPy."""
+    """Return draws per second on all cores, chains side by side, against Algorithm 1 (S = 10) in NumPy."""
     counts, _ = simulate(vocab=vocab, dim=dim, pairs=pairs, zipf=zipf, seed=0)
     precision = float(dim)
-    problem = gibbs.prepare(Problem(counts, spherical(precision), dim))
-    chains = [Chain(problem, chain) for chain in range(CORES)]
-    single = Chain(problem)
+    sampler = make_sampler(counts, spherical(precision), dim)
+    chains = [Chain(sampler, Threads(1), chain) for chain in range(CORES)]
+    single = Chain(sampler, Threads(1))
     generator = np.random.default_rng(0)
     rho, alpha = (generator.normal(size=(vocab, dim)) / np.sqrt(dim) for _ in range(2))
     with threadpool_limits(1):
@@ -126,11 +103,11 @@ def sgemm_rate(threads, size=3000):
 
 
 def against_machine(vocab, dim, pairs, repeats):
-    """Useful operations per second of the whole sweep over those of a large sgemm; threads; Polya-Gamma."""
+    """Return the rate of useful operations of a sweep over that of a large sgemm; threads; Polya-Gamma."""
     counts, _ = simulate(vocab=vocab, dim=dim, pairs=pairs, zipf=True, seed=0)
-    problem = gibbs.prepare(Problem(counts, spherical(float(dim)), dim))
+    sampler = make_sampler(counts, spherical(float(dim)), dim)
     work = 2 * counts.num_pairs * dim**2
-    one, two = Chain(problem, threads=1), Chain(problem, threads=CORES)
+    one, two = Chain(sampler, Threads(1)), Chain(sampler, Threads(CORES))
     ratios, speedups = [], []
     with threadpool_limits(1):
         one.sweep(), two.sweep()
@@ -151,32 +128,32 @@ def against_machine(vocab, dim, pairs, repeats):
         "share_of_sgemm": median(ratios),
         "threads_speedup": median(speedups),
         "threads_identical": same,
-        "polya_gamma": polya_gamma_ratio(problem, two.state),
+        "polya_gamma": polya_gamma_ratio(sampler, two.state),
     }
 
 
-def polya_gamma_ratio(problem, state):
-    """Time of a draw over this setting's own (n, eta), against the package's default, one core each."""
-    side = problem.by_word.side
+def polya_gamma_ratio(sampler, state):
+    """Return the time per draw at this setting's own (n, eta), against the package's default, on one core each."""
+    side = sampler.by_word.side
     row_of = np.repeat(np.arange(len(side.indptr) - 1), np.diff(side.indptr))
     eta = np.einsum("ik,ik->i", state.rho[row_of], state.alpha[side.other])
     out = np.empty_like(eta)
     key = rng.make_key(1, rng.USER)
     generator = np.random.default_rng(0)
-    fill_polyagamma(side.n[:64], eta[:64], key, 0, 0, problem.tables, out[:64])
+    fill_polyagamma(side.n[:64], eta[:64], key, 0, 0, sampler.tables, out[:64])
     ours, theirs = [], []
     for _ in range(3):
-        ours.append(seconds(lambda: fill_polyagamma(side.n, eta, key, 0, 0, problem.tables, out)))
+        ours.append(seconds(lambda: fill_polyagamma(side.n, eta, key, 0, 0, sampler.tables, out)))
         theirs.append(seconds(lambda: polyagamma.random_polyagamma(side.n, eta, random_state=generator)))
     return {"ours_over_package": median(ours) / median(theirs), "ns_a_draw": 1e9 * median(ours) / len(eta)}
 
 
 def growth(vocab, dim, sizes):
-    """Slope of log sweep time over log distinct pairs, at fixed vocabulary and dimension."""
+    """Return the slope of log sweep time over log distinct pairs, at fixed vocabulary and dimension."""
     points = []
     for pairs in sizes:
         counts, _ = simulate(vocab=vocab, dim=dim, pairs=pairs, zipf=True, seed=0)
-        chain = Chain(gibbs.prepare(Problem(counts, spherical(float(dim)), dim)), threads=CORES)
+        chain = Chain(make_sampler(counts, spherical(float(dim)), dim), Threads(CORES))
         with threadpool_limits(1):
             chain.sweep()
             points.append((counts.num_pairs, min(seconds(chain.sweep) for _ in range(5))))
@@ -185,9 +162,7 @@ def growth(vocab, dim, sizes):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="smaller sizes, for a look")
-    quick = parser.parse_args().quick
+    quick = options(__doc__, quick=False).quick
     results = {
         "against_paper": [
             against_paper(100, 5, 50_000, False, 200),

@@ -82,6 +82,7 @@ def prepare(
     draws: int,
     warmup: int,
     chains: int = 1,
+    seed: int = 1,
     threads: int = 1,
     report: Callable[[str], None] = silent,
 ) -> Driver:
@@ -93,8 +94,8 @@ def prepare(
         The variant.
     counts, dim, prior_precision
         The model.
-    draws, warmup, chains
-        As in `fit`; the seed is 1.
+    draws, warmup, chains, seed
+        As in `fit`.
     threads : int
         Threads for the start and for an approximation.
     report : callable, optional
@@ -108,7 +109,7 @@ def prepare(
         chains=chains,
         draws=draws,
         warmup=warmup,
-        seed=1,
+        seed=seed,
         identify="none" if variant.anchors is None else "fixed",
         anchors=variant.anchors or Settings.anchors,
         prior_precision=prior_precision,
