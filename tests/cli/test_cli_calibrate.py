@@ -1,4 +1,4 @@
-"""`bayesvec calibrate` and `bv.calibrate`: right methods pass, wrong ones do not, and the words say why."""
+"""`bayesvec calibrate` and `bv.calibrate`: right methods pass, wrong ones fail, and the verdict says why."""
 
 import json
 import sys
@@ -111,10 +111,10 @@ def test_options_reach_the_method():
     assert not np.array_equal(found.ranks.values, plain.ranks.values)
 
 
-# words
+# the verdict
 
 
-def told(bend, effective=1.0, worlds=400):
+def judged(bend, effective=1.0, worlds=400):
     generator = np.random.default_rng(0)
     values = bend(generator.uniform(size=(worlds, 20)))
     ranks = Ranks(
@@ -140,7 +140,7 @@ def told(bend, effective=1.0, worlds=400):
     ],
 )
 def test_the_verdict_says_what_is_wrong(bend, words):
-    result = told(bend)
+    result = judged(bend)
     assert words in result.verdict
     assert result.ok == result.verdict.startswith("calibrated")
 
@@ -155,15 +155,15 @@ def test_coverage_by_hand():
     assert trials.covered(ranks, 0.85)[0] == pytest.approx(0.8)  # what 19 draws allow
 
 
-def test_draws_that_are_not_independent_are_told():
-    narrow = told(lambda u: 0.5 + 1.1 * (u - 0.5), effective=0.4).verdict
+def test_draws_that_are_not_independent_are_reported():
+    narrow = judged(lambda u: 0.5 + 1.1 * (u - 0.5), effective=0.4).verdict
     assert narrow.endswith(
         "only 40% of the draws are effective ones, which alone can look like this: take a larger --thin"
     )
-    assert "effective" not in told(lambda u: u, effective=0.4).verdict
+    assert "effective" not in judged(lambda u: u, effective=0.4).verdict
 
 
-# pictures
+# rank plots
 
 
 def test_rank_shares_by_hand():
@@ -178,14 +178,14 @@ def test_rank_shares_by_hand():
 def test_rank_plots():
     from matplotlib import pyplot
 
-    axes = plots.plot_ranks_sbc(told(lambda u: 0.5 + 1.1 * (u - 0.5)))
+    axes = plots.plot_ranks_sbc(judged(lambda u: 0.5 + 1.1 * (u - 0.5)))
     axes[0].figure.canvas.draw()
     assert [ax.get_title().startswith("90% intervals cover 8") for ax in axes] == [True, True]
     assert axes[0].figure.get_suptitle().startswith("gibbs, 400 worlds: not calibrated")
     pyplot.close("all")
 
 
-# what is refused
+# invalid requests
 
 
 @pytest.mark.parametrize(

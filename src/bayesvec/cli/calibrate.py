@@ -1,4 +1,4 @@
-"""`bayesvec calibrate`: whether a method is to be trusted on data of some size."""
+"""`bayesvec calibrate`: simulation-based calibration of a method on data of a given size."""
 
 import json
 import sys
@@ -21,33 +21,39 @@ _PICTURES = (".png", ".pdf", ".svg")
 @app.command()
 def calibrate(
     method: str = typer.Option("gibbs", help=f"One of {', '.join(_METHODS)}."),
-    vocab: int = typer.Option(20, help="Words of a world."),
+    vocab: int = typer.Option(20, help="Words per simulated world."),
     dim: int = typer.Option(3, help="Dimension of the vectors."),
-    pairs: int = typer.Option(2000, help="Samples of a world, positive and negative."),
-    worlds: int = typer.Option(200, help="Worlds to draw from the prior."),
+    pairs: int = typer.Option(2000, help="Samples per world, positive and negative."),
+    worlds: int = typer.Option(200, help="Worlds to simulate from the prior."),
     prior_precision: float = typer.Option(1.0, help="Precision of the prior."),
-    zipf: bool = typer.Option(False, "--zipf", help="Words by the Zipf-Mandelbrot law, not equally often."),
-    draws: int = typer.Option(99, help="Draws that a truth is ranked among."),
-    warmup: int = typer.Option(100, help="Sweeps before the first of them."),
-    thin: int | None = typer.Option(None, help="Sweeps between them (default: by the method)."),
-    identify: str = typer.Option("none", help="none, or fixed: anchors at the MAP as in the paper."),
+    zipf: bool = typer.Option(
+        False, "--zipf", help="Draw words by the Zipf-Mandelbrot law instead of uniformly."
+    ),
+    draws: int = typer.Option(99, help="Draws to rank each true value among."),
+    warmup: int = typer.Option(100, help="Warm-up sweeps."),
+    thin: int | None = typer.Option(None, help="Sweeps between draws (default: depends on the method)."),
+    identify: str = typer.Option(
+        "none", help="none, or fixed: K contexts fixed at the MAP, as in the paper."
+    ),
     option: list[str] = typer.Option(
         [], "--option", metavar="NAME=VALUE", help="An option of the method, such as starts=3; repeatable."
     ),
-    quantities: int = typer.Option(20, help="Cosines, and probabilities, to rank in each world."),
+    quantities: int = typer.Option(20, help="Cosines, and probabilities, to rank per world."),
     level: float = typer.Option(0.9, help="Probability of the intervals."),
-    error_rate: float = typer.Option(0.01, help="How often a right method may be called wrong."),
-    seed: int = typer.Option(0, help="The same seed gives the same answer."),
-    threads: int | None = typer.Option(None, help="Threads (default: one a processor)."),
-    out: Path | None = typer.Option(None, help="Where to put the rank plots: a picture, or a new folder."),
-    as_json: bool = typer.Option(False, "--json", help="Print the answer as JSON."),
+    error_rate: float = typer.Option(0.01, help="How often a calibrated method may fail the test."),
+    seed: int = typer.Option(0, help="Random seed."),
+    threads: int | None = typer.Option(None, help="Threads (default: one per processor)."),
+    out: Path | None = typer.Option(
+        None, help="Where to write the rank plots: an image file, or a new folder."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print the result as JSON."),
     quiet: bool = typer.Option(False, "--quiet", help="Show no progress."),
 ) -> None:
-    """Fit worlds drawn from the prior and see whether the intervals hold; status 1 if they do not."""
+    """Fit worlds simulated from the prior and test whether the intervals are calibrated; status 1 if not."""
     if out is not None:
         _check_place(out)
     from bayesvec._progress import progress
-    from bayesvec.diagnostics.calibration import calibrate as put_to_test
+    from bayesvec.diagnostics.calibration import calibrate as run_calibration
 
     given: dict[str, Any] = {
         "vocab": vocab,
@@ -69,7 +75,7 @@ def calibrate(
     }
     try:
         with progress(f"calibrating {method}", worlds, enabled=not quiet) as advance:
-            result = put_to_test(method, **given, report=_Report(worlds, advance, quiet))
+            result = run_calibration(method, **given, report=_Report(worlds, advance, quiet))
     except KeyboardInterrupt:
         sys.stderr.write("bayesvec: stopped; nothing was written\n")
         raise typer.Exit(STOPPED) from None
@@ -81,7 +87,7 @@ def calibrate(
 
 
 class _Report:
-    """Says how far it is: a bar on a terminal, a line each tenth of the way elsewhere."""
+    """Reports progress: a bar on a terminal, a line at each tenth of the worlds elsewhere."""
 
     def __init__(self, worlds: int, advance: "Advance", quiet: bool) -> None:
         self._worlds = worlds
@@ -108,7 +114,7 @@ def _check_place(out: Path) -> None:
 
 
 def _write(result: "Calibration", out: Path) -> None:
-    """Write the rank plots, and into a folder the figures and the ranks too."""
+    """Write the rank plots; in a folder, also the results and the ranks."""
     import matplotlib
 
     matplotlib.use("Agg")
