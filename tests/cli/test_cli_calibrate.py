@@ -225,12 +225,12 @@ def test_interrupted(bayesvec, monkeypatch, tmp_path):
 
 
 def test_a_method_that_breaks_down_in_a_world(monkeypatch):
-    from bayesvec.inference.laplace import method as laplace
+    from bayesvec.inference.laplace.method import Laplace
 
     def broken(*_, **__):
         raise NumericalError("not positive definite", word="w1")
 
-    monkeypatch.setattr(laplace, "approximate", broken)
+    monkeypatch.setattr(Laplace, "fit", broken)
     with pytest.raises(NumericalError, match="in one of the worlds: not positive definite") as error:
         bv.calibrate("laplace", **TINY)
     assert error.value.word == "w1"
