@@ -63,7 +63,6 @@ def test_chains_in_different_places_are_seen():
 
 def test_an_unfinished_run_is_told_to_finish():
     draws = ar_draws(0.0, draws=100, settings={"draws": 2000})
-    draws.finished = False
     assert check(draws).verdict.endswith(
         "it is not finished; resume it with: bayesvec fit --resume --out run"
     )

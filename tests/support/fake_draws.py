@@ -1,65 +1,28 @@
-"""Draws held in memory, with the attributes of `storage.reader.Draws`: known answers without a run folder."""
+"""Draws with known answers: in memory, or written as a run folder."""
 
 from pathlib import Path
 
 import numpy as np
 
+from bayesvec.storage.memory import MemoryDraws
 
-class FakeDraws:
-    def __init__(
-        self, rho, alpha=None, *, words=None, contexts=None, path="run", shard_draws=3, settings=None
-    ):
-        self.rho = np.asarray(rho, dtype=np.float32)
-        self.num_chains, self.num_draws, num_words, self.dim = self.rho.shape
-        self.alpha = None if alpha is None else np.asarray(alpha, dtype=np.float32)
-        self.words = tuple(words or (f"w{i}" for i in range(num_words)))
-        num_contexts = num_words if alpha is None else self.alpha.shape[2]
-        self.contexts = tuple(contexts or (f"c{i}" for i in range(num_contexts)))
-        self.path = Path(path)
-        self.shard_draws = shard_draws
-        self.finished = True
-        self.scale_names = ()
-        arrays = {"rho": {}} if alpha is None else {"rho": {}, "alpha": {}}
-        self.manifest = {
-            "settings": {
-                "draws": self.num_draws,
-                "method": "gibbs",
-                "identify": "procrustes",
-                **(settings or {}),
-            },
-            "arrays": arrays,
-        }
-        self.log_posterior = self.rho.astype(float).sum(axis=(2, 3))
+
+class FakeDraws(MemoryDraws):
+    """Draws in memory that keep a list of what was read; few of them are handed out at a time."""
+
+    def __init__(self, rho, alpha=None, *, path="run", shard_draws=3, **given):
+        self.rho = np.array(rho, dtype=np.float32)
+        self.alpha = None if alpha is None else np.array(alpha, dtype=np.float32)
+        sides = {"rho": self.rho} if alpha is None else {"rho": self.rho, "alpha": self.alpha}
+        log_posterior = self.rho.astype(float).sum(axis=(2, 3))
+        super().__init__(
+            {**sides, "log_posterior": log_posterior}, path=path, block_draws=shard_draws, **given
+        )
         self.reads = []
-
-    def _array(self, name):
-        array = getattr(self, name)
-        if array is None:
-            from bayesvec.errors import RunError
-
-            raise RunError(f"{self.path} keeps no draws of {name}: it was made with store='rho'")
-        return array
 
     def read(self, name, rows=None, draws=None):
         self.reads.append((name, None if rows is None else list(rows), draws))
-        part = self._array(name)[:, slice(None) if draws is None else draws]
-        return (part if rows is None else part[:, :, np.asarray(rows)]).copy()
-
-    def blocks(self, name, rows=None):
-        for chain in range(self.num_chains):
-            for first in range(0, self.num_draws, self.shard_draws):
-                block = self._array(name)[chain, first : first + self.shard_draws]
-                yield chain, first, (block if rows is None else block[:, rows])
-
-    def stats(self, name):
-        assert name == "log_posterior"
-        return self.log_posterior
-
-    def scales_of(self, side):
-        return ()
-
-    def mean(self, name):
-        return self._array(name).astype(np.float64).mean(axis=(0, 1))
+        return super().read(name, rows, draws)
 
 
 def with_outcome(folder, draws, **outcome):

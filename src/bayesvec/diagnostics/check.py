@@ -21,7 +21,7 @@ from bayesvec.estimates.estimate import Estimate, plain
 from bayesvec.estimates.labels import label
 from bayesvec.estimates.per_draw import cosines, probabilities
 from bayesvec.storage.kinds import APPROXIMATION, POINT, WHOLE_CHAINS
-from bayesvec.storage.outcome import Outcome, read_outcome
+from bayesvec.storage.outcome import Outcome
 
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
@@ -122,7 +122,7 @@ class Check:
 
 def check(draws: "Draws", *, pairs: int = 100, seed: int = 0, parameters: bool = False) -> Check:
     """Check a run; see `Posterior.check`."""
-    outcome = read_outcome(draws.path)
+    outcome = draws.outcome
     found: tuple[Diagnosis, ...] = ()
     if outcome.kind in (POINT, APPROXIMATION):
         ok, verdict = _verdict_of_fit(draws, outcome)
@@ -180,7 +180,7 @@ def _learned(draws: "Draws") -> dict[str, Float64]:
 
 def _parameters(draws: "Draws", count: int, seed: int) -> Iterator[Quantities]:
     """Yield coordinates chosen at random; those of anchors are constants, which are not counted."""
-    if draws.manifest["settings"].get("identify") == "none":
+    if draws.settings.identify == "none":
         raise OptionError(
             f"{draws.path} has identify='none': its draws are not aligned, so coordinates have no R-hat; "
             "check it without parameters"
@@ -218,7 +218,7 @@ def _labels(kind: str, *sides: tuple[tuple[str, ...], Int64]) -> list[str]:
 
 def _verdict_of_fit(draws: "Draws", outcome: Outcome) -> tuple[bool, str]:
     """Judge what is not chains: whether it was found at all, and no more than that."""
-    method = draws.manifest["settings"]["method"]
+    method = draws.settings.method
     if not outcome.converged:
         return False, f"not converged: {outcome}; start a new run that may take longer (see --option)"
     if outcome.kind == POINT:
@@ -256,7 +256,7 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
 def _remedy(draws: "Draws", needed: float, outcome: Outcome) -> str:
     """Return the command that makes the run longer: draws needed, rounded up to two figures."""
     folder = shlex.quote(str(draws.path))
-    wanted = int(draws.manifest.get("settings", {}).get("draws", draws.num_draws))
+    wanted = draws.settings.draws
     if not draws.finished and needed <= wanted:
         return f"it is not finished; resume it with: bayesvec fit --resume --out {folder}"
     unit = 10 ** max(0, math.floor(math.log10(needed)) - 1)

@@ -18,7 +18,6 @@ from bayesvec.estimates.convergence import ess_bulk
 from bayesvec.estimates.estimate import LEVEL, Table, tails
 from bayesvec.estimates.per_draw import cosines, probabilities
 from bayesvec.storage.kinds import APPROXIMATION, POINT
-from bayesvec.storage.outcome import read_outcome, read_seconds
 from bayesvec.storage.reader import Draws, RunLike, draws_of
 
 if TYPE_CHECKING:
@@ -141,7 +140,7 @@ def compare(
     if len(opened) < 2:
         raise OptionError(f"there is {len(opened)} run to compare; give two or more")
     first = next(iter(opened.values()))
-    kinds = {name: read_outcome(draws.path).kind for name, draws in opened.items()}
+    kinds = {name: draws.outcome.kind for name, draws in opened.items()}
     if next(iter(kinds.values())) == POINT:
         raise OptionError(f"{first.path} is one point, without intervals; put a run with draws first")
     if len(first.words) < 2:
@@ -227,12 +226,12 @@ def _row(
         if kind in base:
             widths[kind] = _median(here.width, base[kind].width) if size > 1 else math.nan
             shifts[kind] = _median(np.abs(here.mean - base[kind].mean), base[kind].sd)
-    seconds = read_seconds(draws)
+    seconds = draws.seconds
     ess = np.concatenate([ess_bulk(values) for values in measured.values()])
     ess = ess[np.isfinite(ess)] / seconds
     return ComparedRun(
         name,
-        str(draws.manifest["settings"]["method"]),
+        draws.settings.method,
         size,
         widths["cosine"],
         widths["probability"],

@@ -14,7 +14,6 @@ from bayesvec.errors import InputError, OptionError
 from bayesvec.estimates.estimate import plain
 from bayesvec.estimates.per_draw import each_draw
 from bayesvec.storage.kinds import POINT
-from bayesvec.storage.outcome import read_outcome
 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
@@ -109,14 +108,14 @@ def score(
     at_map = None
     if map is not None:
         if not is_point(map):
-            method = map.manifest["settings"]["method"]
+            method = map.settings.method
             raise OptionError(
                 f"{map.path} was made with method {method}; the MAP must be a run of method map"
             )
         at_map = _score_at_mean(map, holdout)
     elif at is not None:
         at_map = log_score(*at, holdout, _matched_pairs(draws, holdout))
-    identified = draws.manifest.get("settings", {}).get("identify") != "none"
+    identified = draws.settings.identify != "none"
     at_mean = _score_at_mean(draws, holdout) if identified else None
     predictive = None
     if {"rho", "alpha"} <= draws.manifest["arrays"].keys():
@@ -139,7 +138,7 @@ def _check_unseen(draws: "Draws", holdout: "PairCounts") -> None:
 
 def is_point(draws: "Draws") -> bool:
     """Whether a run is one point, such as a MAP."""
-    return read_outcome(draws.path).kind == POINT
+    return draws.outcome.kind == POINT
 
 
 def _score_at_mean(draws: "Draws", holdout: "PairCounts") -> float:

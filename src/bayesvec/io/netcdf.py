@@ -19,7 +19,6 @@ from bayesvec.errors import OptionError
 from bayesvec.estimates.labels import label
 from bayesvec.io import Exported, check_disk, require_draws
 from bayesvec.storage.layout import SIDES
-from bayesvec.storage.outcome import read_seconds
 from bayesvec.storage.reader import names_of
 
 if TYPE_CHECKING:
@@ -106,6 +105,6 @@ def _attributes(draws: "Draws") -> dict[str, Any]:
         "creation_library_version": __version__,
         "inference_library": "bayesvec",
         "inference_library_version": draws.manifest["versions"]["bayesvec"],
-        "sampling_time": read_seconds(draws),
+        "sampling_time": draws.seconds,
         "settings": json.dumps(draws.manifest["settings"]),
     }

@@ -10,7 +10,6 @@ from bayesvec.paper.fits import COSINES, fit_variant, mixing
 from bayesvec.paper.markdown import grid, number, paragraphs
 from bayesvec.paper.variants import VARIANTS
 from bayesvec.paper.workspace import Workspace
-from bayesvec.storage.outcome import read_outcome
 
 # The estimates that can be scored.
 MEAN, PREDICTIVE, MODE = "posterior_mean", "predictive", "map"
@@ -31,7 +30,7 @@ def fit_and_score(
     score = post.score(test)
     scores = {name: getattr(score, name) for name in (MEAN, PREDICTIVE, MODE)}
     return {
-        **read_outcome(post.draws.path).summary,
+        **post.draws.outcome.summary,
         "trained": train.num_observations,
         "held_out": test.num_observations,
         "distinct_pairs": train.num_pairs,

@@ -13,7 +13,6 @@ from bayesvec.estimates.estimate import Estimate
 from bayesvec.plots.style import DASHES, legend_above, look, new_axes, new_panels, safe, tidy
 from bayesvec.plots.table import QUANTITIES, Plot
 from bayesvec.storage.kinds import APPROXIMATION, POINT
-from bayesvec.storage.outcome import read_outcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,8 +128,8 @@ def ess_growth(draws: Float64, points: int = 20) -> tuple[Int64, Float64, Float6
 
 def _check_chains(posterior: "Posterior") -> None:
     draws = posterior.draws
-    method = draws.manifest["settings"]["method"]
-    kind = read_outcome(draws.path).kind
+    method = draws.settings.method
+    kind = draws.outcome.kind
     if kind == POINT:
         raise OptionError(f"{draws.path} is one point ({method}), which has no R-hat and no ESS")
     if kind == APPROXIMATION:

@@ -163,7 +163,7 @@ def _read(posterior: "Posterior", words: Sequence[str], at: str | None) -> Float
 
 def check_identified(posterior: "Posterior", what: str) -> None:
     """Raise if the draws of a run are rotated against each other."""
-    if posterior.draws.manifest["settings"].get("identify") == "none":
+    if posterior.draws.settings.identify == "none":
         raise OptionError(
             f"{posterior.path} has identify='none': its draws are rotated against each other, so their mean is "
             f"meaningless; {what} needs a run with identify='procrustes' or 'fixed'"

@@ -44,13 +44,13 @@ def plot_rings(
     shown : int, optional
         The largest number of draws of each word that are drawn.
     """
-    if free.draws.manifest["settings"].get("identify") != "none":
+    if free.draws.settings.identify != "none":
         raise OptionError(f"{free.path} is identified; the first run must have identify='none'")
     check_identified(identified, "the second panel")
     for posterior in (free, identified):
         if posterior.draws.dim < 2:
             raise OptionError(f"{posterior.path} has vectors of 1 dimension; rings need 2 or more")
-    how = identified.draws.manifest["settings"].get("identify", "identified")
+    how = identified.draws.settings.identify
     clouds = [_coordinates(posterior, words) for posterior in (free, identified)]
     panels = new_panels(axes, width=8.6, height=5.2)
     reach = 1.05 * max(float(np.abs(cloud).max()) for cloud in clouds)
@@ -104,7 +104,7 @@ def _draw(ax: "Axes", cloud: Float64, words: Sequence[str], shown: int) -> None:
 
 def _rings(request: Request) -> "list[Axes]":
     every = list(request.runs.values())
-    free = [post for post in every if post.draws.manifest["settings"]["identify"] == "none"]
+    free = [post for post in every if post.draws.settings.identify == "none"]
     others = [post for post in every if post not in free]
     if len(free) != 1 or len(others) != 1:
         raise OptionError(

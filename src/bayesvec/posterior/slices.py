@@ -83,7 +83,7 @@ def slices_in_time(draws: "Draws") -> tuple[str, ...]:
 
 
 def _recipe(draws: "Draws") -> dict[str, Any]:
-    return draws.manifest["settings"].get("prior_recipe") or {}
+    return draws.settings.prior_recipe
 
 
 def slices_of(draws: "Draws") -> tuple[str, ...]:

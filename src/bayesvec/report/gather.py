@@ -20,7 +20,6 @@ from bayesvec.report import corpus
 from bayesvec.report.commands import steps
 from bayesvec.report.content import Content
 from bayesvec.storage.kinds import SWEEPS, WHOLE_CHAINS
-from bayesvec.storage.outcome import read_outcome, read_seconds
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
@@ -80,9 +79,7 @@ def gather(
     if "rho" in draws.manifest["arrays"]:
         _ask(posterior, chosen, axis, n, at, level, answers, missing, advance)
     else:
-        missing["words"] = (
-            f"the run keeps no draws of the word vectors (store={draws.manifest['settings']['store']!r})"
-        )
+        missing["words"] = f"the run keeps no draws of the word vectors (store={draws.settings.store!r})"
     return Content(
         posterior,
         level,
@@ -93,7 +90,7 @@ def gather(
         worst,
         tuple(chosen),
         words is not None,
-        read_seconds(draws),
+        draws.seconds,
         steps(draws.manifest, str(draws.path)),
         at,
         axis=tuple((one, other) for one, other in axis or ()),
@@ -189,7 +186,7 @@ def _over_slices(posterior: "Posterior", pairs: list[tuple[str, str]], level: fl
         if len(paths) < _MOST_TRAJECTORIES:
             with contextlib.suppress(UnknownWordError):  # two words that no slice has both of
                 paths.append(posterior.trajectory(label("cosine", pair)))
-    rotated = posterior.draws.manifest["settings"]["identify"] == "none"
+    rotated = posterior.draws.settings.identify == "none"
     return {
         "trajectories": paths,
         "drift": posterior.drift(by="distance" if rotated else "direction", level=level),
@@ -199,7 +196,7 @@ def _over_slices(posterior: "Posterior", pairs: list[tuple[str, str]], level: fl
 def _worst(posterior: "Posterior") -> Estimate | None:
     """Return the quantity with the smallest bulk ESS among those that the check looks at."""
     draws = posterior.draws
-    if read_outcome(draws.path).kind not in (SWEEPS, WHOLE_CHAINS) or draws.num_draws < FEWEST_DRAWS:
+    if draws.outcome.kind not in (SWEEPS, WHOLE_CHAINS) or draws.num_draws < FEWEST_DRAWS:
         return None
     smallest, found = np.inf, None
     try:

@@ -198,7 +198,7 @@ def check_free(path: Path, *, force: bool = False) -> None:
     there = open_draws(path)  # raises if it is something else, which is never replaced
     if force:
         return
-    wanted = there.manifest["settings"]["draws"]
+    wanted = there.settings.draws
     if there.finished:
         message = f"{path} holds a finished run of {wanted} draws; extend it with --resume --draws N, "
     else:

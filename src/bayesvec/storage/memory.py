@@ -152,6 +152,7 @@ class Memory:
             groups=self._counts.groups,
             settings=self.settings.as_dict(),
             monitored=self.monitored,
+            outcome=self._outcome,
         )
 
 
@@ -231,6 +232,8 @@ class MemoryDraws(Draws):
         Settings of the run, such as ``method``.
     monitored : sequence of (int, int), optional
         The pairs of words of ``cosine``.
+    outcome : Outcome, optional
+        What the method reports of the run.
     path : str or Path
         What errors and commands call the run.
     block_draws : int
@@ -246,12 +249,14 @@ class MemoryDraws(Draws):
         groups: Sequence[str] | None = None,
         settings: Mapping[str, Any] | None = None,
         monitored: Sequence[tuple[int, int]] = (),
+        outcome: Outcome | None = None,
         path: str | Path = "memory",
         block_draws: int = BLOCK_DRAWS,
     ) -> None:
         kept = {STAT_NAMES.get(name, name): np.asarray(values) for name, values in arrays.items()}
         kept |= {name: kept[name].astype(np.float32, copy=False) for name in SIDES if name in kept}
         self.path = Path(path)
+        self._outcome = outcome
         self.num_chains, self.num_draws, num_words, dim = kept["rho"].shape
         num_contexts = kept["alpha"].shape[2] if "alpha" in kept else num_words
         usual = {"dim": dim, "chains": self.num_chains, "draws": self.num_draws, "method": "gibbs"}
@@ -268,6 +273,11 @@ class MemoryDraws(Draws):
             "contexts": list(contexts or (f"c{i}" for i in range(num_contexts))),
             "groups": None if groups is None else list(groups),
         }
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the method reports of the run."""
+        return super().outcome if self._outcome is None else self._outcome
 
     @cached_property
     def _names(self) -> dict[str, Any]:

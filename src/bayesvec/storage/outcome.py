@@ -7,15 +7,12 @@ without the arrays behind it; so do samplers that have more to report than their
 import contextlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayesvec import _atomic as files
 from bayesvec.errors import RunError
 from bayesvec.storage.kinds import POINT, SWEEPS, WHOLE_CHAINS
 from bayesvec.storage.settings import Settings
-
-if TYPE_CHECKING:
-    from bayesvec.storage.reader import Draws
 
 
 @dataclass(frozen=True)
@@ -90,20 +87,15 @@ def add_seconds(folder: Path, seconds: float) -> None:
     """Add to the time that was spent on a run; an error of writing is ignored."""
     path = folder / "state" / "seconds.json"
     with contextlib.suppress(OSError, RunError):
-        before = files.read_json(path)["seconds"] if path.exists() else 0.0
-        files.write_json(path, {"seconds": before + seconds})
+        files.write_json(path, {"seconds": read_seconds(folder) + seconds})
 
 
-def read_seconds(draws: "Draws") -> float:
-    """Return the seconds by the clock that a run took, as far as they are known.
-
-    A process that was killed leaves no total; the time of the sweeps whose draws are stored is known even then.
-    """
-    sweeping = float(draws.stats("seconds").sum(axis=1).max())
+def read_seconds(folder: Path) -> float:
+    """Return the time that was spent on a run, 0 if it is not known."""
     try:
-        return max(sweeping, float(files.read_json(draws.path / "state" / "seconds.json")["seconds"]))
+        return float(files.read_json(folder / "state" / "seconds.json")["seconds"])
     except FileNotFoundError:
-        return sweeping
+        return 0.0
 
 
 def _in_words(name: str, value: Any) -> str:

@@ -17,6 +17,8 @@ from bayesvec._types import Float32, Float64, Int64
 from bayesvec.errors import OptionError, RunError
 from bayesvec.storage import layout, zarr3
 from bayesvec.storage.layout import SIDES, STAT_NAMES, Mark, read_manifest, read_mark
+from bayesvec.storage.outcome import Outcome, read_outcome, read_seconds
+from bayesvec.storage.settings import Settings
 
 if TYPE_CHECKING:
     import xarray
@@ -82,7 +84,7 @@ class Draws:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.manifest = read_manifest(path)
-        self.num_chains: int = self.manifest["settings"]["chains"]
+        self.num_chains = self.settings.chains
         self._marks = [read_mark(path, chain) for chain in range(self.num_chains)]
         self.num_draws = min(mark.draws for mark in self._marks)
         self._arrays = layout.stored_arrays(path, self.manifest)
@@ -90,6 +92,24 @@ class Draws:
     def __repr__(self) -> str:
         kept = f"{self.num_chains} chains of {self.num_draws} draws"
         return f"Draws({str(self.path)!r}: {kept}, {'finished' if self.finished else 'not finished'})"
+
+    @property
+    def settings(self) -> Settings:
+        """The run's settings."""
+        return Settings(**self.manifest["settings"])
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the method reports of the run."""
+        return read_outcome(self.path)
+
+    @property
+    def seconds(self) -> float:
+        """The seconds by the clock that the run took, as far as they are known.
+
+        A process that was killed leaves no total; the time of the sweeps whose draws are stored is known even then.
+        """
+        return max(float(self.stats("seconds").sum(axis=1).max()), read_seconds(self.path))
 
     @cached_property
     def _names(self) -> dict[str, Any]:
@@ -114,12 +134,12 @@ class Draws:
     @property
     def dim(self) -> int:
         """Length of a vector."""
-        return int(self.manifest["settings"]["dim"])
+        return self.settings.dim
 
     @property
     def finished(self) -> bool:
         """Whether every chain has all the draws that were asked for."""
-        return self.num_draws >= int(self.manifest["settings"]["draws"])
+        return self.num_draws >= self.settings.draws
 
     @property
     def monitored(self) -> list[tuple[int, int]]:
@@ -174,8 +194,7 @@ class Draws:
     def _array(self, name: str) -> zarr3.Array:
         _check_side(name)
         if name not in self._arrays:
-            store = self.manifest["settings"]["store"]
-            message = f"{self.path} keeps no draws of {name}: it was made with store={store!r}"
+            message = f"{self.path} keeps no draws of {name}: it was made with store={self.settings.store!r}"
             raise RunError(
                 f"{message}; it has their mean and variance, for more fit with store='both'",
                 path=str(self.path),

@@ -148,7 +148,7 @@ def _from_gensim(keyed: Any, source: str) -> Vectors:
 
 def posterior_mean(draws: Draws, side: str = "rho") -> Vectors:
     """Return the posterior means of the words' vectors (or with ``alpha`` of the contexts')."""
-    if draws.manifest["settings"].get("identify") == "none" and draws.num_chains * draws.num_draws > 1:
+    if draws.settings.identify == "none" and draws.num_chains * draws.num_draws > 1:
         raise OptionError(
             f"{draws.path} holds raw draws (identify='none'), which are not aligned, so their mean is "
             "meaningless; take one draw, or fit with identify='procrustes'"

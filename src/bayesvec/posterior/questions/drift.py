@@ -210,7 +210,7 @@ def _changes(draws: "Draws", rows: Int64, top: int, by: str) -> tuple[Float64, B
 
 def _mean_directions(draws: "Draws", rows: Int64) -> Float32:
     """Return the unit vector along the mean difference of each pair of rows, (pair, K)."""
-    if draws.manifest["settings"]["identify"] == "none":
+    if draws.settings.identify == "none":
         raise OptionError(
             f"{draws.path} was made with identify='none': its draws are not aligned and have no mean "
             "direction; ask by cosine or distance, or fit with identify='procrustes'"

@@ -57,7 +57,7 @@ def laplace_covariance(
     from bayesvec.storage.folder import Folder
 
     draws = posterior.draws
-    identify = draws.manifest["settings"]["identify"]
+    identify = draws.settings.identify
     if identify == "fixed":
         raise OptionError(
             f"{posterior.path} has its anchors fixed; the Laplace approximation of words is free of rotations: "

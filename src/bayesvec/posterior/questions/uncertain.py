@@ -82,7 +82,7 @@ def spreads(draws: "Draws") -> Float64:
     It is :math:`\sqrt{v / (v + |m|^2)}` with m the posterior mean of the vector and v the sum of the variances of its
     coordinates: 0 for a vector that is known exactly, 1 for one about whose direction nothing is known.
     """
-    if draws.manifest["settings"]["identify"] == "none":
+    if draws.settings.identify == "none":
         raise OptionError(
             f"{draws.path} was made with identify='none': its draws are not aligned, so that every vector "
             "looks uncertain; fit with identify='procrustes'"
