@@ -1,6 +1,6 @@
 """Functions of every draw, with a few draws in memory at a time, however long the run."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,31 +35,31 @@ def draw_slices(draws: "Draws", num_rows: int) -> Iterator[slice]:
         yield slice(first, min(first + length, draws.num_draws))
 
 
-def vectors(
-    draws: "Draws", rows: Int64, *, beside: int = 0, side: str = "rho"
-) -> Iterator[tuple[slice, Float64]]:
-    """Yield a few draws at a time: which ones, and the vectors of ``rows``, (chain, draw, M, K).
+def vectors(draws: "Draws", rows: Int64, *, beside: int = 0, side: str = "rho") -> Iterator[Float64]:
+    """Yield the vectors of ``rows``, (chain, draw, M, K), a few draws at a time.
 
     ``beside`` is how many more vectors per draw the caller needs room for.
     """
     for block in draw_slices(draws, len(rows) + beside):
-        yield block, draws.read(side, rows=rows, draws=block).astype(np.float64)
+        yield draws.read(side, rows=rows, draws=block).astype(np.float64)
 
 
-def unit_vectors(draws: "Draws", rows: Int64, *, beside: int = 0) -> Iterator[tuple[slice, Float64]]:
+def unit_vectors(draws: "Draws", rows: Int64, *, beside: int = 0) -> Iterator[Float64]:
     """Yield the vectors of words ``rows`` as `vectors` does, each of length 1."""
-    for block, x in vectors(draws, rows, beside=len(rows) + beside):
+    for x in vectors(draws, rows, beside=len(rows) + beside):
         norm = _lengths(x)
         _refuse_zero(draws, norm, rows)
-        yield block, x / norm[..., None]
+        yield x / norm[..., None]
+
+
+def joined(parts: Iterable[Float64]) -> Float64:
+    """Return values that were computed for a few draws at a time, (chain, some draws, ...), for all draws."""
+    return np.concatenate(list(parts), axis=1)
 
 
 def norms(draws: "Draws", rows: Int64, *, side: str = "rho") -> Float64:
     """Return the lengths of the vectors of ``rows``, (chain, draw, M)."""
-    result = np.empty((draws.num_chains, draws.num_draws, len(rows)))
-    for block, x in vectors(draws, rows, side=side):
-        result[:, block] = _lengths(x)
-    return result
+    return joined(map(_lengths, vectors(draws, rows, side=side)))
 
 
 def cosines(draws: "Draws", first: Int64, second: Int64) -> Float64:
@@ -97,21 +97,45 @@ def _by_pairs(draws: "Draws", first: Int64, second: Int64, measure: Callable[...
     """Measure pairs of words: ``measure(rows, x, one, other)`` of vectors x and places of the pairs in them."""
     rows, place = np.unique(np.concatenate([first, second]), return_inverse=True)
     one, other = np.split(place, 2)
-    result = np.empty((draws.num_chains, draws.num_draws, len(first)))
-    for block, x in vectors(draws, rows, beside=2 * len(first)):
-        result[:, block] = measure(rows, x, one, other)
-    return result
+    return joined(measure(rows, x, one, other) for x in vectors(draws, rows, beside=2 * len(first)))
+
+
+def cosines_with_sum(draws: "Draws", rows: Int64, weights: Float64, others: Int64) -> Float64:
+    """Return the cosines of ``others`` with the weighted sum of the unit vectors of ``rows``, (chain, draw, M)."""
+    distinct, place = np.unique(np.concatenate([rows, others]), return_inverse=True)
+    summed, compared = np.split(place, [len(rows)])
+    return joined(
+        np.clip(
+            np.einsum("cdmk,cdk->cdm", unit[:, :, compared], direction(unit[:, :, summed], weights)),
+            -1.0,
+            1.0,
+        )
+        for unit in unit_vectors(draws, distinct)
+    )
+
+
+def direction(x: Float64, weights: Float64) -> Float64:
+    """Return the direction of the weighted sum of vectors (chain, draw, M, K), (chain, draw, K)."""
+    total = np.einsum("m,cdmk->cdk", weights, x)
+    length = np.linalg.norm(total, axis=-1, keepdims=True)
+    if not length.all():
+        raise NumericalError(
+            "the words add up to zero in a draw, which has no direction; ask about other words"
+        )
+    return np.asarray(total / length)
 
 
 def probabilities(draws: "Draws", words: Int64, contexts: Int64) -> Float64:
     r"""Return :math:`s(\rho_w^\top \alpha_v)` for each pair of a word and a context, (chain, draw, M)."""
     rows, word = np.unique(words, return_inverse=True)
     columns, context = np.unique(contexts, return_inverse=True)
-    result = np.empty((draws.num_chains, draws.num_draws, len(words)))
-    for block, x in vectors(draws, rows, beside=len(columns) + 2 * len(words)):
-        y = draws.read("alpha", rows=columns, draws=block).astype(np.float64)
-        result[:, block] = logistic(np.einsum("cdmk,cdmk->cdm", x[:, :, word], y[:, :, context]))
-    return result
+    room = 2 * len(words)
+    sides = zip(
+        vectors(draws, rows, beside=len(columns) + room),
+        vectors(draws, columns, beside=len(rows) + room, side="alpha"),
+        strict=True,
+    )
+    return joined(logistic(np.einsum("cdmk,cdmk->cdm", x[:, :, word], y[:, :, context])) for x, y in sides)
 
 
 def logistic(eta: Float64) -> Float64:

@@ -1,11 +1,11 @@
-"""An embedding with scikit-learn's habits: ``fit`` on texts, ``transform`` of documents with their uncertainty.
+"""A scikit-learn estimator: ``fit`` to texts, ``transform`` documents, with their uncertainty.
 
-scikit-learn itself is not needed; where it is, the class can be cloned, stand in a pipeline and be searched over.
+scikit-learn itself is not required; with it, the estimator can be cloned, used in pipelines and in grid searches.
 """
 
-import inspect
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from bayesvec._types import Float32, Float64
 from bayesvec.errors import InputError, OptionError
+from bayesvec.storage.settings import Settings
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -23,31 +24,33 @@ if TYPE_CHECKING:
 Documents = Iterable[str | Sequence[str]]
 
 
+@dataclass(eq=False, repr=False)
 class BayesianEmbedding:
-    """Word vectors with their posterior, fitted to texts; documents become the mean of their words' vectors.
+    """Word vectors with their posterior, fitted to texts; a document is the mean of the vectors of its words.
 
     Parameters
     ----------
     dim : int
         Length of a vector.
     vocab : int, optional
-        How many of the most common words are kept; by default 5,000, or all if there are fewer.
+        How many of the most common words to keep; by default 5,000, or all if there are fewer.
     min_count, window, negatives, tokenizer, lowercase, stem, stopwords
         How texts are counted, see `bayesvec.count`.
     method, chains, draws, warmup, prior_precision, identify, init
         How the posterior is drawn from, see `bayesvec.fit`.
     seed : int
-        Decides every random number of the draws.
+        Seed of the draws.
     count_seed : int
-        Decides the negative samples.
+        Seed of the negative samples.
     out : path, optional
-        The run folder; without one it lives as long as this process, and so does a pickle of this object.
+        The run folder; by default a temporary one, which is removed with this process (a pickle of this object then
+        cannot be used any more).
     force : bool
-        Replace a run that is in ``out``, such as that of a fit before.
+        Replace a run in ``out``, such as that of an earlier fit.
     threads : int, optional
-        Threads in all; as many as there are processors if not given.
+        Number of threads; by default one per processor.
     progress : bool
-        Show how far it is, on standard error.
+        Show progress on standard error.
 
     Attributes
     ----------
@@ -57,57 +60,31 @@ class BayesianEmbedding:
         The counts of the texts.
     """
 
-    posterior_: "Posterior"
-    counts_: "PairCounts"
-
-    def __init__(
-        self,
-        dim: int = 50,
-        *,
-        vocab: int | None = None,
-        min_count: int = 1,
-        window: int = 2,
-        negatives: int = 1,
-        tokenizer: str = "words",
-        lowercase: bool | None = None,
-        stem: str | None = None,
-        stopwords: Sequence[str] | None = None,
-        method: str = "gibbs",
-        chains: int = 2,
-        draws: int = 500,
-        warmup: int = 500,
-        prior_precision: float = 1.0,
-        identify: str = "procrustes",
-        init: Any = "map",
-        seed: int = 1,
-        count_seed: int = 0,
-        out: str | os.PathLike[str] | None = None,
-        force: bool = False,
-        threads: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.dim = dim
-        self.vocab = vocab
-        self.min_count = min_count
-        self.window = window
-        self.negatives = negatives
-        self.tokenizer = tokenizer
-        self.lowercase = lowercase
-        self.stem = stem
-        self.stopwords = stopwords
-        self.method = method
-        self.chains = chains
-        self.draws = draws
-        self.warmup = warmup
-        self.prior_precision = prior_precision
-        self.identify = identify
-        self.init = init
-        self.seed = seed
-        self.count_seed = count_seed
-        self.out = out
-        self.force = force
-        self.threads = threads
-        self.progress = progress
+    dim: int = Settings.dim
+    _: KW_ONLY
+    vocab: int | None = None
+    min_count: int = 1
+    window: int = 2
+    negatives: int = 1
+    tokenizer: str = "words"
+    lowercase: bool | None = None
+    stem: str | None = None
+    stopwords: Sequence[str] | None = None
+    method: str = Settings.method
+    chains: int = Settings.chains
+    draws: int = Settings.draws
+    warmup: int = Settings.warmup
+    prior_precision: Any = Settings.prior_precision
+    identify: str = Settings.identify
+    init: Any = Settings.init
+    seed: int = Settings.seed
+    count_seed: int = 0
+    out: str | os.PathLike[str] | None = None
+    force: bool = False
+    threads: int | None = None
+    progress: bool = False
+    posterior_: "Posterior" = field(init=False)
+    counts_: "PairCounts" = field(init=False)
 
     def fit(self, texts: Documents, y: object = None) -> Self:
         """Count the texts and draw from the posterior of the vectors.
@@ -117,7 +94,7 @@ class BayesianEmbedding:
         texts : iterable of str, or of lists of str
             The documents, as text or as lists of words.
         y : object, optional
-            Not used; pipelines hand it over.
+            Ignored; pipelines pass it.
 
         Returns
         -------
@@ -128,13 +105,13 @@ class BayesianEmbedding:
         from bayesvec.text.count import count
 
         settings = {name: getattr(self, name) for name in _OF_THE_FIT}
-        make_settings(**settings, threads=self.threads)  # what is wrong is said before the texts are counted
+        make_settings(**settings, threads=self.threads)  # wrong settings raise before the texts are counted
         counting = {name: getattr(self, name) for name in _OF_THE_COUNTS}
         common: dict[str, Any] = {"threads": self.threads, "progress": self.progress}
         counts = count(documents=_checked(texts), seed=self.count_seed, **counting, **common)
         self.posterior_ = fit(counts, out=self.out, force=self.force, **settings, **common)
         self.counts_ = counts
-        self._cutting = {name: counting[name] for name in ("tokenizer", "lowercase", "stem", "stopwords")}
+        self._cutting = {name: counting[name] for name in _CUTTING}
         return self
 
     @overload
@@ -145,8 +122,8 @@ class BayesianEmbedding:
     def transform(self, texts: Documents, *, return_std: bool = False) -> Float64 | tuple[Float64, Float64]:
         """Return the posterior mean of each document's vector, the mean of the vectors of its words.
 
-        A word counts as often as it occurs; words outside the vocabulary are passed over. A document without
-        any known word is at 0, where the prior's mean is; its standard deviation is NaN, for nothing is known of it.
+        A word counts as often as it occurs; words outside the vocabulary are skipped. A document without
+        any known word is at 0, the mean of the prior; its standard deviation is NaN.
 
         Parameters
         ----------
@@ -178,8 +155,7 @@ class BayesianEmbedding:
     def transform_draws(self, texts: Documents) -> Float32:
         """Return the vector of each document in every draw, (chain, draw, document, K).
 
-        Documents without known words are NaN. A classifier, a regression or a distance can be had for every draw,
-        and so with its uncertainty.
+        Documents without known words are NaN. Fit a classifier or a regression to every draw to get its uncertainty.
         """
         weights = self._weights(texts)
         store = self.posterior_.draws
@@ -205,7 +181,7 @@ class BayesianEmbedding:
         return {name: getattr(self, name) for name in _PARAMETERS}
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; they count from the next fit on."""
+        """Set parameters by name; they apply from the next fit on."""
         for name in params:
             if name not in _PARAMETERS:
                 raise OptionError(f"there is no parameter {name!r}; there are {', '.join(_PARAMETERS)}")
@@ -239,7 +215,7 @@ class BayesianEmbedding:
             raise OptionError(f"this {type(self).__name__} is not fitted; call fit(texts) first")
 
     def _weights(self, texts: Documents) -> "csr_array":
-        """Return the share of each word in each document, (document, word); an empty row where none is known."""
+        """Return the relative frequency of each word in each document, (document, word); known words only."""
         from scipy.sparse import csr_array
 
         self._check_fitted()
@@ -254,11 +230,11 @@ class BayesianEmbedding:
         return csr_array((data, np.concatenate([np.empty(0, np.int64), *rows]), indptr), shape=shape)
 
     def _known_words(self, texts: Documents) -> Iterator[list[int]]:
-        """Yield the rows of the known words of each document, cut and stemmed as the texts of the fit were."""
+        """Yield the rows of the known words of each document, tokenized and stemmed as the texts of the fit were."""
         from bayesvec.text.tokens import make_tokenizer
         from bayesvec.text.vocabulary import make_vocabulary_options, word_forms
 
-        fitted = self._cutting  # the parameters may have been set anew since
+        fitted = self._cutting  # the parameters may have changed since
         cutter = make_tokenizer(fitted["tokenizer"], fitted["lowercase"])
         row_of = {word: row for row, word in enumerate(self.posterior_.words)}
         known: dict[tuple[str, bool], int] = {}
@@ -296,29 +272,7 @@ def _checked(texts: Any) -> Any:
     return texts
 
 
-_PARAMETERS: dict[str, Any] = {
-    name: parameter.default
-    for name, parameter in inspect.signature(BayesianEmbedding.__init__).parameters.items()
-    if name != "self"
-}
-_OF_THE_FIT = (
-    "dim",
-    "method",
-    "chains",
-    "draws",
-    "warmup",
-    "prior_precision",
-    "identify",
-    "init",
-    "seed",
-)
-_OF_THE_COUNTS = (
-    "vocab",
-    "min_count",
-    "window",
-    "negatives",
-    "tokenizer",
-    "lowercase",
-    "stem",
-    "stopwords",
-)
+_PARAMETERS = {each.name: each.default for each in fields(BayesianEmbedding) if each.init}
+_CUTTING = ("tokenizer", "lowercase", "stem", "stopwords")
+_OF_THE_COUNTS = ("vocab", "min_count", "window", "negatives", *_CUTTING)
+_OF_THE_FIT = ("dim", "method", "chains", "draws", "warmup", "prior_precision", "identify", "init", "seed")

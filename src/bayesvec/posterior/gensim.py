@@ -13,10 +13,17 @@ import numpy as np
 
 from bayesvec._types import Float64, Int64
 from bayesvec._validate import whole
-from bayesvec.errors import NumericalError, OptionError
+from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL, Estimate, Quantity, Table, tails
 from bayesvec.estimates.labels import label_at, quoted
-from bayesvec.estimates.per_draw import nearest, unit_vectors, vectors
+from bayesvec.estimates.per_draw import (
+    cosines_with_sum,
+    direction,
+    joined,
+    nearest,
+    unit_vectors,
+    vectors,
+)
 from bayesvec.posterior.questions.neighbors import Neighbor, neighbor_table
 from bayesvec.posterior.questions.similarity import COSINE
 from bayesvec.posterior.words import check_number
@@ -110,7 +117,7 @@ def most_similar(
     check_number(topn, most, f"{asked!r} has {most} other words")
     near = nearest(posterior.draws, rows, weights, topn, among=among)
     found = np.argsort(-near.mean, kind="stable")[:topn]
-    values = _cosines_with_sum(posterior, rows, weights, found)
+    values = cosines_with_sum(posterior.draws, rows, weights, found)
     title = f"The {topn} words most similar to {label_at(asked, at)}"
     return neighbor_table(posterior, found, values, near.in_top[found], at=at, level=level, title=title)
 
@@ -121,10 +128,10 @@ def n_similarity(
     """Return the cosine between the mean vectors of two lists of words, as gensim's ``n_similarity``."""
     sides = [_words(words), _words(others)]
     rows = [posterior.rows(each, at=at) for each in sides]
-    values = np.empty((posterior.draws.num_chains, posterior.draws.num_draws))
-    for block, x in vectors(posterior.draws, np.concatenate(rows)):
-        first, second = x[:, :, : len(rows[0])].mean(axis=2), x[:, :, len(rows[0]) :].mean(axis=2)
-        values[:, block] = np.einsum("cdk,cdk->cd", _unit(first), _unit(second))
+    values = joined(
+        np.einsum("cdk,cdk->cd", *map(_mean_direction, np.split(x, [len(rows[0])], axis=2)))
+        for x in vectors(posterior.draws, np.concatenate(rows))
+    )
     texts = [" ".join(map(quoted, each)) for each in sides]
     label = label_at(f"n_similarity({', '.join(texts)})", at)
     return Estimate(np.clip(values, -1.0, 1.0), label, posterior.path, N_SIMILARITY)
@@ -143,9 +150,10 @@ def doesnt_match(
         raise OptionError(f"of {len(asked)} words none is the odd one; give three or more")
     rows = posterior.rows(asked, at=at)
     tails(level)
-    values = np.empty((posterior.draws.num_chains, posterior.draws.num_draws, len(rows)))
-    for block, unit in unit_vectors(posterior.draws, rows):
-        values[:, block] = np.einsum("cdmk,cdk->cdm", unit, _unit(unit.mean(axis=2)))
+    values = joined(
+        np.einsum("cdmk,cdk->cdm", unit, _mean_direction(unit))
+        for unit in unit_vectors(posterior.draws, rows)
+    )
     odd = values == values.min(axis=2, keepdims=True)
     shares = odd.mean(axis=(0, 1)) if not posterior.is_point else np.full(len(rows), math.nan)
     means = values.mean(axis=(0, 1))
@@ -232,17 +240,5 @@ def _sum_text(signed: list[tuple[str, float]]) -> str:
     return text
 
 
-def _cosines_with_sum(posterior: "Posterior", rows: Int64, weights: Float64, found: Int64) -> Float64:
-    """Return the cosines of words ``found`` with the sum of unit vectors, (chain, draw, M)."""
-    result = np.empty((posterior.draws.num_chains, posterior.draws.num_draws, len(found)))
-    for draws, unit in unit_vectors(posterior.draws, np.concatenate([rows, found])):
-        target = _unit(np.einsum("m,cdmk->cdk", weights, unit[:, :, : len(rows)]))
-        result[:, draws] = np.einsum("cdmk,cdk->cdm", unit[:, :, len(rows) :], target)
-    return np.clip(result, -1.0, 1.0)
-
-
-def _unit(x: Float64) -> Float64:
-    norm = np.linalg.norm(x, axis=-1, keepdims=True)
-    if not np.all(norm > 0.0):
-        raise NumericalError("the words add up to zero in a draw, which has no direction; ask of other words")
-    return np.asarray(x / norm)
+def _mean_direction(x: Float64) -> Float64:
+    return direction(x, np.full(x.shape[2], 1.0 / x.shape[2]))

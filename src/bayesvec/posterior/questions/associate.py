@@ -14,7 +14,7 @@ from bayesvec._types import Float64, Int64
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimates.estimate import Estimate, Quantity
 from bayesvec.estimates.labels import label_at, quoted
-from bayesvec.estimates.per_draw import logistic, unit_vectors
+from bayesvec.estimates.per_draw import joined, logistic, unit_vectors
 from bayesvec.posterior.claims import sign_line, sign_values
 from bayesvec.posterior.table import Asked, Option, Question, Term, plain_values, sentences
 from bayesvec.posterior.terms import split_words
@@ -79,15 +79,16 @@ def weat(draws: "Draws", x: Int64, y: Int64, a: Int64, b: Int64) -> Float64:
     """
     rows, place = np.unique(np.concatenate([x, y, a, b]), return_inverse=True)
     in_x, in_y, in_a, in_b = np.split(place, np.cumsum([len(x), len(y), len(a)]))
-    result = np.empty((draws.num_chains, draws.num_draws))
-    for block, unit in unit_vectors(draws, rows):
+
+    def effect(unit: Float64) -> Float64:
         lean = unit[:, :, in_a].mean(axis=2) - unit[:, :, in_b].mean(axis=2)  # (chain, draw, K)
         s_x, s_y = (np.einsum("cdmk,cdk->cdm", unit[:, :, part], lean) for part in (in_x, in_y))
         spread = np.concatenate([s_x, s_y], axis=2).std(axis=2, ddof=1)
         if not spread.all():
             raise NumericalError("all target words are associated alike in a draw: there is no effect size")
-        result[:, block] = (s_x.mean(axis=2) - s_y.mean(axis=2)) / spread
-    return result
+        return np.asarray((s_x.mean(axis=2) - s_y.mean(axis=2)) / spread)
+
+    return joined(map(effect, unit_vectors(draws, rows)))
 
 
 def rnsb(draws: "Draws", targets: Int64, positive: Int64, negative: Int64) -> tuple[Float64, Float64]:
@@ -101,14 +102,15 @@ def rnsb(draws: "Draws", targets: Int64, positive: Int64, negative: Int64) -> tu
     ends = np.cumsum([len(targets), len(positive)])
     placed, good, bad = np.split(place, ends)
     labels = np.concatenate([np.zeros(len(good)), np.ones(len(bad))])
-    shares = np.empty((draws.num_chains, draws.num_draws, len(targets)))
-    held = 3 * (draws.dim + 1 + len(rows))  # of a draw: the curvature, its inverse's work, weighted words
-    for block, unit in unit_vectors(draws, rows, beside=held):
+    held = 3 * (draws.dim + 1 + len(rows))  # per draw: the curvature, its inverse's work, weighted words
+
+    def judged(unit: Float64) -> Float64:
         flat = unit.reshape(-1, *unit.shape[2:])  # (draws, M, K)
         weights = _fit_logistic(flat[:, np.concatenate([good, bad])], labels)
-        eta = np.einsum("dmk,dk->dm", _with_constant(flat[:, placed]), weights)
-        judged = logistic(eta)
-        shares[:, block] = (judged / judged.sum(axis=1, keepdims=True)).reshape(*unit.shape[:2], -1)
+        negative = logistic(np.einsum("dmk,dk->dm", _with_constant(flat[:, placed]), weights))
+        return np.asarray((negative / negative.sum(axis=1, keepdims=True)).reshape(*unit.shape[:2], -1))
+
+    shares = joined(map(judged, unit_vectors(draws, rows, beside=held)))
     divergence = np.sum(shares * np.log(shares * len(targets)), axis=2)
     return divergence, shares
 

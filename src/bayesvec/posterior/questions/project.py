@@ -10,7 +10,7 @@ from bayesvec._types import Float64, Int64
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimates.estimate import Estimate, Quantity
 from bayesvec.estimates.labels import label_at, quoted
-from bayesvec.estimates.per_draw import unit_vectors
+from bayesvec.estimates.per_draw import joined, unit_vectors
 from bayesvec.posterior.table import Argument, Option, Question, Term
 from bayesvec.posterior.terms import read_axis, split_words
 from bayesvec.posterior.words import read_pairs
@@ -64,14 +64,15 @@ def projections(draws: "Draws", words: Int64, poles: Int64) -> Float64:
     """
     rows, place = np.unique(np.concatenate([words, poles.ravel()]), return_inverse=True)
     placed, (first, second) = place[: len(words)], place[len(words) :].reshape(-1, 2).T
-    result = np.empty((draws.num_chains, draws.num_draws, len(words)))
-    for block, unit in unit_vectors(draws, rows):
+
+    def place_words(unit: Float64) -> Float64:
         axis = (unit[:, :, first] - unit[:, :, second]).mean(axis=2)  # (chain, draw, K)
         length = np.linalg.norm(axis, axis=-1, keepdims=True)
         if not length.all():
             raise NumericalError("the pairs of the axis cancel each other, so it has no direction")
-        result[:, block] = np.einsum("cdmk,cdk->cdm", unit[:, :, placed], axis / length)
-    return result
+        return np.asarray(np.einsum("cdmk,cdk->cdm", unit[:, :, placed], axis / length))
+
+    return joined(map(place_words, unit_vectors(draws, rows)))
 
 
 def checked_axis(axis: object) -> list[tuple[str, str]]:
