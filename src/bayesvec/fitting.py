@@ -173,7 +173,7 @@ def fit(
         try:
             return _finish(run, data, threads=threads, progress=progress)
         except (OptionError, NumericalError):
-            if not run.begun:  # such as anchors that cannot be: nothing is lost, and the name is free again
+            if not run.started:  # such as anchors that cannot be: nothing is lost, and the name is free again
                 run.discard()
             raise
         finally:
@@ -253,7 +253,7 @@ def go_on(
             if counts is not None:
                 run.check_counts(run.with_rows(_counts(counts)))
             draws = expected.get("draws", 0)
-            check_extendable(run.path, method.kind, settings, draws, started=run.begun)
+            check_extendable(run.path, method.kind, settings, draws, started=run.started)
             run.extend(draws)
             if run.elsewhere:
                 tell(f"{run.path} was started on another processor ({run.elsewhere}): last digits may differ")

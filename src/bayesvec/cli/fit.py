@@ -182,11 +182,11 @@ def _run(
     common: dict[str, Any] = {"threads": data.threads, "progress": data.show}
     began = perf_counter()
     try:
-        begun = resume and folder.exists(path)
+        started = resume and folder.exists(path)
         if "options" in settings:
-            method = _method_there(path) if begun else settings.get("method", Settings.method)
+            method = _method_there(path) if started else settings.get("method", Settings.method)
             settings["options"] = methods.find(method).read_options(settings["options"])
-        if begun:
+        if started:
             wanted = {name: value for name, value in settings.items() if name not in run.GIBBS_OPTIONS}
             of_method = {name: settings[name] for name in run.GIBBS_OPTIONS if name in settings}
             wanted["options"] = settings.get("options", {}) | of_method

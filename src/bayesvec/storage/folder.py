@@ -162,7 +162,7 @@ class Run(Folder):
         return before if before != processor() else ""
 
     @property
-    def begun(self) -> bool:
+    def started(self) -> bool:
         """Whether any chain has a state."""
         return any(layout.read_mark(self.path, chain).generation for chain in range(self.settings.chains))
 
