@@ -217,30 +217,27 @@ def _row(
     measured: Mapping[str, Float64],
     base: Mapping[str, _Summary],
     level: float,
-    scores: Sequence[float],
+    scores: Mapping[str, float],
 ) -> ComparedRun:
-    widths = dict.fromkeys(("cosine", "probability"), math.nan)
-    shifts = dict(widths)
-    size = draws.num_chains * draws.num_draws
-    for kind, here in _summaries(measured, level).items():
-        if kind in base:
-            widths[kind] = _median(here.width, base[kind].width) if size > 1 else math.nan
-            shifts[kind] = _median(np.abs(here.mean - base[kind].mean), base[kind].sd)
+    here, size = _summaries(measured, level), draws.num_chains * draws.num_draws
+    figures: dict[str, float] = {}
+    for kind in ("cosine", "probability"):
+        both = kind in here and kind in base
+        width = _median(here[kind].width, base[kind].width) if both and size > 1 else math.nan
+        shift = _median(np.abs(here[kind].mean - base[kind].mean), base[kind].sd) if both else math.nan
+        figures |= {f"{kind}_width": width, f"{kind}_shift": shift}
     seconds = draws.seconds
     ess = np.concatenate([ess_bulk(values) for values in measured.values()])
     ess = ess[np.isfinite(ess)] / seconds
     return ComparedRun(
-        name,
-        draws.settings.method,
-        size,
-        widths["cosine"],
-        widths["probability"],
-        shifts["cosine"],
-        shifts["probability"],
-        seconds,
-        float(np.median(ess)) if len(ess) else math.nan,
-        float(ess.min()) if len(ess) else math.nan,
-        *scores,
+        run=name,
+        method=draws.settings.method,
+        draws=size,
+        seconds=seconds,
+        ess_per_second=float(np.median(ess)) if len(ess) else math.nan,
+        worst_ess_per_second=float(ess.min()) if len(ess) else math.nan,
+        **figures,
+        **scores,
     )
 
 
@@ -250,12 +247,11 @@ def _median(values: Float64, units: Float64) -> float:
     return float(np.median(values[known] / units[known])) if known.any() else math.nan
 
 
-def _scores(draws: Draws, holdout: "PairCounts | None", *, progress: bool) -> list[float]:
-    if holdout is None:
-        return [math.nan] * 3
-    found = score(draws, holdout, progress=progress)
-    values = (found.posterior_mean, found.map, found.predictive)
-    return [math.nan if value is None else value for value in values]
+def _scores(draws: Draws, holdout: "PairCounts | None", *, progress: bool) -> dict[str, float]:
+    found = None if holdout is None else score(draws, holdout, progress=progress)
+    names = {"score_mean": "posterior_mean", "score_map": "map", "score_predictive": "predictive"}
+    values = {name: getattr(found, of, None) for name, of in names.items()}
+    return {name: math.nan if value is None else value for name, value in values.items()}
 
 
 def _notes(opened: Mapping[str, Draws], kinds: Mapping[str, str], level: float) -> Iterator[str]:

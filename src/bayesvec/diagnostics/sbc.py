@@ -1,4 +1,4 @@
-r"""Simulation-based calibration, which shows whether a method gives the right posterior on data of some size.
+r"""Simulation-based calibration: whether a method draws from the posterior, on data of a given size.
 
 A world is drawn from the prior and data from the world; a method then draws from the posterior given the data.
 If it is right, the truth is one more draw: its rank among the method's draws is uniform, whatever is measured
@@ -6,7 +6,7 @@ If it is right, the truth is one more draw: its rank among the method's draws is
 intervals are too narrow, in the middle where they are too wide, at one end where draws are shifted.
 
 Measured are cosines of words and co-occurrence probabilities of pairs: neither depends on the rotation.
-Draws must be thinned until they are about independent, or their ranks crowd at the ends too.
+Draws must be thinned until they are nearly independent, or their ranks crowd at the ends too.
 """
 
 from collections.abc import Callable
@@ -195,7 +195,7 @@ def sbc_ranks(
     threads : int
         Worlds at a time; the ranks do not depend on it.
     report : callable, optional
-        Is told how many worlds are done; may raise to stop.
+        Called with the number of worlds that are done; may raise to stop.
     """
     if worlds < 2:
         raise OptionError(
@@ -261,7 +261,7 @@ def judge(ranks: Ranks, *, error_rate: float = 0.01) -> Verdict:
 
     Worlds are independent; quantities within one are not. So for each kind of quantity the mean over the
     quantities of :math:`u - 1/2` (location) and of :math:`(u - 1/2)^2` (spread), :math:`u` the rank over the
-    number of draws, is one number a world, and its mean over worlds has a t-test against what uniform ranks
+    number of draws, is one number per world, and its mean over worlds has a t-test against what uniform ranks
     give. And each quantity by itself has a chi-square test of its shape. Bonferroni's bound over them all
     holds whatever depends on what.
 

@@ -36,7 +36,7 @@ def rhat(draws: npt.ArrayLike) -> Array:
     Returns
     -------
     ndarray, (...)
-        One value a quantity; NaN where it is constant, not finite, or has fewer than 4 draws a chain.
+        One value per quantity; NaN where it is constant, not finite, or has fewer than 4 draws per chain.
     """
     return _by_columns(draws, _rhat_columns)
 
@@ -78,7 +78,7 @@ def _by_columns(draws: npt.ArrayLike, measure: Callable[[Array], Array]) -> Arra
 
 
 def _split(x: Array) -> Array:
-    """Turn each chain into its first and its second half, so that a drift shows as a difference of chains."""
+    """Split each chain into its first and its second half, so that a drift shows as a difference of chains."""
     half = x.shape[1] // 2
     return np.concatenate([x[:, :half], x[:, -half:]])  # (2 chain, draw // 2, M)
 
@@ -117,13 +117,13 @@ def _rhat_plain(x: Array) -> Array:
     num_draws = x.shape[1]
     between = num_draws * x.mean(axis=1).var(axis=0, ddof=1)
     within = x.var(axis=1, ddof=1).mean(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):  # chains that stand still apart from each other: inf
+    with np.errstate(divide="ignore", invalid="ignore"):  # chains that are constant at different values: inf
         return np.asarray(np.sqrt((between / within + num_draws - 1) / num_draws))
 
 
 def _ess_tail_columns(x: Array) -> Array:
     low, high = np.quantile(x, [TAIL, 1 - TAIL], axis=(0, 1))
-    # Where ties make an indicator constant it says nothing; the other one then decides.
+    # Where ties make an indicator constant it is uninformative; the other one then decides.
     below, above = ((x <= edge).astype(np.float64) for edge in (low, high))
     return np.fmin(_ess_or_nan(below), _ess_or_nan(above))
 

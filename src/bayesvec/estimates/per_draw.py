@@ -152,7 +152,7 @@ class Nearness(NamedTuple):
     first: Float64  # (word,) fraction of draws in which no word is strictly nearer
 
 
-def nearest(draws: "Draws", rows: Int64, weights: Float64, n: int, *, among: Int64 | None = None) -> Nearness:
+def nearest(draws: "Draws", rows: Int64, weights: Float64, n: int, *, among: Int64) -> Nearness:
     """Find how near every word is to the weighted sum of the unit vectors of words ``rows``.
 
     Parameters
@@ -165,8 +165,8 @@ def nearest(draws: "Draws", rows: Int64, weights: Float64, n: int, *, among: Int
         Their weights, such as -1, 1, 1 for an analogy.
     n : int
         How many words count as the top.
-    among : ndarray of int64, optional
-        The candidates; all words by default.
+    among : ndarray of int64
+        The candidates.
     """
     num_words = len(draws.words)
     total = np.zeros(num_words)
@@ -180,10 +180,10 @@ def nearest(draws: "Draws", rows: Int64, weights: Float64, n: int, *, among: Int
     return Nearness(total / number, in_top / number, first / number)
 
 
-def ranks(draws: "Draws", row: int, others: Int64, *, among: Int64 | None = None) -> Float64:
+def ranks(draws: "Draws", row: int, others: Int64, *, among: Int64) -> Float64:
     """Return the rank of each of ``others`` among the neighbours of word ``row``, (chain, draw, M).
 
-    The nearest has rank 1; ``among`` are the candidates, all words by default.
+    The nearest has rank 1; ``among`` are the candidates.
     """
     result = np.empty((draws.num_chains * draws.num_draws, len(others)))
     weight = np.ones(1, dtype=np.float32)
@@ -193,17 +193,13 @@ def ranks(draws: "Draws", row: int, others: Int64, *, among: Int64 | None = None
     return result.reshape(draws.num_chains, draws.num_draws, len(others))
 
 
-def _cosines_with_all(
-    draws: "Draws", rows: Int64, weights: Float32, among: Int64 | None
-) -> Iterator[Float32]:
+def _cosines_with_all(draws: "Draws", rows: Int64, weights: Float32, among: Int64) -> Iterator[Float32]:
     """Yield for every draw the cosine of each word with a sum, (word,); -inf for what is never near.
 
     Never near are the words of the sum, words that are not candidates, and words whose vector is zero.
     """
-    far = np.zeros(len(draws.words), dtype=bool)
-    if among is not None:
-        far[:] = True
-        far[among] = False
+    far = np.ones(len(draws.words), dtype=bool)
+    far[among] = False
     far[rows] = True
     for rho in each_draw(draws, "rho"):
         # Both products are bound by memory; a BLAS call would wait for threads and round by their number.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesvec._types import Float64, Int64
+from bayesvec._types import Float64
 from bayesvec._validate import whole
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import LEVEL, Estimate, Quantity, Table, tails
@@ -105,15 +105,16 @@ def most_similar(
     if not signed:
         raise OptionError("there is nothing to compare with; give at least one word as positive or negative")
     words = [word for word, _ in signed]
-    _refuse_repeated(words, "each word of a sum stands once")
+    _refuse_repeated(words, "give each word of a sum once")
     weights = np.array([weight for _, weight in signed])
     topn = whole("topn", topn, 1)
     rows = posterior.rows(words, at=at)
     tails(level)
-    among = _among(posterior, restrict_vocab, at)
+    among = posterior.slice_rows(at)
+    if restrict_vocab is not None:
+        among = among[: whole("restrict_vocab", restrict_vocab, 1)]
     asked = _sum_text(signed)
-    candidates = np.arange(len(posterior.words)) if among is None else among
-    most = len(candidates) - int(np.isin(rows, candidates).sum())
+    most = len(among) - int(np.isin(rows, among).sum())
     check_number(topn, most, f"{asked!r} has {most} other words")
     near = nearest(posterior.draws, rows, weights, topn, among=among)
     found = np.argsort(-near.mean, kind="stable")[:topn]
@@ -145,7 +146,7 @@ def doesnt_match(
     The odd one of a draw is the word farthest, by cosine, from the mean of all their unit vectors.
     """
     asked = _words(words)
-    _refuse_repeated(asked, "each word stands once")
+    _refuse_repeated(asked, "give each word once")
     if len(asked) < 3:
         raise OptionError(f"of {len(asked)} words none is the odd one; give three or more")
     rows = posterior.rows(asked, at=at)
@@ -219,15 +220,6 @@ def _refuse_repeated(words: list[str], rule: str) -> None:
     twice = next((word for i, word in enumerate(words) if word in words[:i]), None)
     if twice is not None:
         raise OptionError(f"got {twice!r} twice; {rule}")
-
-
-def _among(posterior: "Posterior", restrict_vocab: int | None, at: str | None) -> Int64 | None:
-    """Return the rows of the candidates: all (None), those of a slice, or only the first of these."""
-    among = posterior.slice_rows(at)
-    if restrict_vocab is None:
-        return among
-    first = whole("restrict_vocab", restrict_vocab, 1)
-    return (np.arange(len(posterior.words)) if among is None else among)[:first]
 
 
 def _sum_text(signed: list[tuple[str, float]]) -> str:

@@ -179,10 +179,10 @@ class Posterior:
             known = f"there are {', '.join(self.slices[:20])}{' ...' if len(self.slices) > 20 else ''}"
             raise OptionError(f"there is no slice {at!r}; {known}")
 
-    def slice_rows(self, at: str | None) -> Int64 | None:
-        """Return the rows of a slice, None (all rows) if none is asked for."""
+    def slice_rows(self, at: str | None) -> Int64:
+        """Return the rows of a slice; all rows if none is asked for."""
         if at is None:
-            return None
+            return np.arange(len(self.words))
         self._check_slice(at)
         return np.flatnonzero(np.array(self._draws.groups) == at)
 

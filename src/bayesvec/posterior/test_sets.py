@@ -87,9 +87,7 @@ def word_finder(posterior: "Posterior", at: str | None = None) -> Callable[[str]
             "choose one with --at SLICE (at=)"
         )
     options = posterior.draws.manifest["counts"]["recipe"].get("options", {})
-    inside = posterior.slice_rows(at)
-    every = range(len(posterior.words)) if inside is None else inside.tolist()
-    rows = {posterior.bare_name(row, at): row for row in every}
+    rows: dict[str, int] = {posterior.bare_name(row, at): row for row in posterior.slice_rows(at).tolist()}
     stem: Callable[[str], str] = str
     if options.get("stem"):
         import snowballstemmer

@@ -114,7 +114,7 @@ def _slice(posterior: "Posterior", named: Sequence[str], at: str | None) -> str 
 def _chosen(posterior: "Posterior", words: Sequence[str] | None, at: str | None) -> list[str]:
     """Return the words of the report; raise if one of those asked for is unknown or is named twice."""
     if words is None:
-        rows, seen = rows_of(posterior, at), word_counts(posterior.draws)
+        rows, seen = posterior.slice_rows(at), word_counts(posterior.draws)
         if not seen[rows].any():  # the shared vectors of groups have no samples of their own
             rows = np.arange(len(posterior.words))
         groups = posterior.draws.groups
@@ -125,12 +125,6 @@ def _chosen(posterior: "Posterior", words: Sequence[str] | None, at: str | None)
     if twice:
         raise OptionError(f"{twice[0]!r} is asked for twice; name each word once")
     return list(words)
-
-
-def rows_of(posterior: "Posterior", at: str | None) -> Int64:
-    """Return the rows of a slice, or all."""
-    rows = posterior.slice_rows(at)
-    return np.arange(len(posterior.words)) if rows is None else rows
 
 
 def _ask(
@@ -147,7 +141,7 @@ def _ask(
     """Ask the questions; those that cannot be answered are left out, such as cosines of a zero vector."""
     if axis is not None:
         answers["positions"] = posterior.projection(words, axis, at=at)
-    most = len(rows_of(posterior, at))
+    most = len(posterior.slice_rows(at))
     n = min(n, most - 1)
     pairs = list(itertools.combinations(words, 2))
     try:

@@ -11,7 +11,6 @@ from bayesvec.priors.table import sentence as state_prior
 from bayesvec.report import elements as html
 from bayesvec.report import explanations
 from bayesvec.report.content import Content
-from bayesvec.report.gather import rows_of
 from bayesvec.storage.kinds import APPROXIMATION
 
 _MOST_IN_FOREST = 45  # cosines; with more a table is clearer
@@ -187,7 +186,7 @@ def _uncertain(content: Content) -> str:
     rows = [
         [each.word, f"{each.seen:,}", f"{each.spread:.2f}", f"{each.usual:.2f}"] for each in content.uncertain
     ]
-    every = content.posterior.uncertainty(n=len(rows_of(content.posterior, content.at)), at=content.at)
+    every = content.posterior.uncertainty(n=len(content.posterior.slice_rows(content.at)), at=content.at)
     ax = plots.plot_uncertainty(every, named=len(content.uncertain))
     figure = html.figure(ax, "uncertain", "Spread of every word's vector against how often it was seen.")
     return f"{html.paragraphs(intro)}\n{html.table(columns, rows)}\n{figure}"

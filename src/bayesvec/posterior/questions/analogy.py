@@ -62,7 +62,7 @@ def analogy(
     tails(level)
     among = posterior.slice_rows(at)
     asked = f"{a} : {b} :: {c}"
-    most = (len(posterior.words) if among is None else len(among)) - 3
+    most = len(among) - 3
     check_number(n, most, f"{asked!r} has {most} other words")
     near = nearest(posterior.draws, rows, SIGNS, n, among=among)
     found = np.lexsort((-near.mean, -near.first))[:n]  # most often the nearest first; ties by the mean cosine

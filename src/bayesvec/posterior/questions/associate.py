@@ -140,7 +140,7 @@ def _with_constant(x: Float64) -> Float64:
 
 
 def _rows_of_sets(posterior: "Posterior", sets: Mapping[str, list[str]], at: str | None) -> list[Int64]:
-    """Return the rows of each set; raise an `OptionError` if one is too small or a word stands twice."""
+    """Return the rows of each set; raise an `OptionError` if one is too small or a word occurs twice."""
     owner: dict[str, str] = {}
     for name, words in sets.items():
         if isinstance(words, str) or len(words) < 2:

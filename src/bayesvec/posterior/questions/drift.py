@@ -180,15 +180,14 @@ def drift(
 
 def _words_in_both(posterior: "Posterior", one: str, other: str) -> tuple[list[str], Int64]:
     """Return the words that occur in both slices, and their rows in each, (words, 2)."""
-    found: list[dict[str, int]] = []
-    for name in (one, other):
-        rows = posterior.slice_rows(name)
-        assert rows is not None
-        found.append({posterior.bare_name(int(row), name): int(row) for row in rows})
-    words = [word for word in found[0] if word in found[1]]
+    here, there = (
+        {posterior.bare_name(row, name): row for row in posterior.slice_rows(name).tolist()}
+        for name in (one, other)
+    )
+    words = [word for word in here if word in there]
     if not words:
         raise OptionError(f"no word occurs both at {one!r} and at {other!r}")
-    return words, np.array([(found[0][word], found[1][word]) for word in words], dtype=np.int64)
+    return words, np.array([(here[word], there[word]) for word in words], dtype=np.int64)
 
 
 def _changes(draws: "Draws", rows: Int64, top: int, by: str) -> tuple[Float64, Bool]:

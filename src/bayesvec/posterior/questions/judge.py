@@ -147,18 +147,15 @@ def spearman(values: Float64, scores: Float64) -> Float64:
     return np.asarray(np.einsum("cdm,m->cd", one, other) / lengths)
 
 
-def right_answers(
-    draws: "Draws", questions: Int64, *, among: Int64 | None = None, show: bool = False
-) -> Bool:
+def right_answers(draws: "Draws", questions: Int64, *, among: Int64, show: bool = False) -> Bool:
     """Return whether the fourth word of each question (M, 4) is the nearest ``among`` some, (chain, draw, M)."""
-    if among is not None:
-        questions = np.searchsorted(among, questions)
+    questions = np.searchsorted(among, questions)
     result = np.empty((draws.num_chains * draws.num_draws, len(questions)), dtype=bool)
     with show_progress("analogies", len(result), enabled=show) as advance:
         for number, rho in enumerate(each_draw(draws, "rho")):
-            rho = rho if among is None else rho[among]
-            norm = np.sqrt(np.einsum("vk,vk->v", rho, rho))
-            unit = rho / np.where(norm > 0.0, norm, 1.0)[:, None]
+            x = rho[among]
+            norm = np.sqrt(np.einsum("vk,vk->v", x, x))
+            unit = x / np.where(norm > 0.0, norm, 1.0)[:, None]
             for first in range(0, len(questions), _AT_ONCE):
                 part = questions[first : first + _AT_ONCE]
                 result[number, first : first + _AT_ONCE] = _nearest_of(unit, part) == part[:, 3]

@@ -54,7 +54,7 @@ def neighbors(
     row = posterior.rows([word], at=at)
     tails(level)
     among = posterior.slice_rows(at)
-    most = (len(posterior.words) if among is None else len(among)) - 1
+    most = len(among) - 1
     check_number(n, most, f"{word!r} has {most} other words")
     near = nearest(posterior.draws, row, np.ones(1), n, among=among)
     rows = np.argsort(-near.mean, kind="stable")[:n]

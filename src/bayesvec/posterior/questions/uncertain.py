@@ -60,8 +60,7 @@ def uncertainty(
     spread, counts = spreads(posterior.draws), word_counts(posterior.draws)
     usual = usual_spreads(counts, spread)
     if words is None:
-        inside = posterior.slice_rows(at)
-        every = np.arange(len(spread)) if inside is None else inside
+        every = posterior.slice_rows(at)
         where = "the run" if at is None else f"the slice {at!r}"
         check_number(n, len(every), f"{where} has {len(every)} words")
         large = (spread - usual if by == "excess" else spread)[every]
