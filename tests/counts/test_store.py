@@ -1,7 +1,9 @@
 """Counts on disk: saved, opened, replaced, damaged."""
 
+import itertools
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bayesvec.counts import store
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.counts.store import open_counts, read_extra, save_counts
 from bayesvec.errors import InputError
@@ -150,6 +153,14 @@ def test_places_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monke
     assert os.listdir() == ["x" * 250]
 
 
+def reseal(path: Path, **changed: object) -> None:
+    """Change entries of the manifest (None removes one) and its checksum with them."""
+    manifest = json.loads((path / "manifest.json").read_text()) | changed
+    for name in ("checksum", *(name for name, value in changed.items() if value is None)):
+        del manifest[name]
+    (path / "manifest.json").write_text(store._seal(manifest))
+
+
 def damage(path: Path, how: str) -> None:
     manifest = json.loads((path / "manifest.json").read_text())
     match how:
@@ -188,6 +199,10 @@ def damage(path: Path, how: str) -> None:
             array = np.load(path / "permutation.npy")
             array[:] = array[::-1].copy()
             np.save(path / "permutation.npy", array)
+        case "moved ends by context":
+            array = np.load(path / "by_context.indptr.npy")
+            array[1] ^= 1
+            np.save(path / "by_context.indptr.npy", array)
         case "permutation out of range" | "by_word.other out of range" | "by_context.other out of range":
             name = how.split(" ")[0]
             array = np.load(path / f"{name}.npy")
@@ -212,18 +227,84 @@ def damage(path: Path, how: str) -> None:
         ("flipped count", "damaged: the counts do not match their fingerprint"),
         ("flipped count by context", "damaged: by_context does not match"),
         ("flipped permutation", "damaged: by_context does not match"),
+        ("moved ends by context", "damaged: by_context does not match"),
         ("permutation out of range", "damaged: permutation.npy holds numbers that are not from 0 to 2"),
         ("by_word.other out of range", "damaged: by_word.other.npy holds numbers that are not from 0 to 1"),
         ("by_context.other out of range", "damaged: by_context.other.npy holds numbers"),
     ],
 )
-def test_damage_is_reported(tmp_path: Path, how: str, message: str) -> None:
+def test_damage_is_reported_in_folders_without_crcs(tmp_path: Path, how: str, message: str) -> None:
     small().save(tmp_path / "c")
+    reseal(tmp_path / "c", crc32c=None)
     damage(tmp_path / "c", how)
     with pytest.raises(InputError, match=message) as caught:
-        open_counts(tmp_path / "c", verify="flipped" in how)
+        open_counts(tmp_path / "c")
     assert "\n" not in str(caught.value)
     assert str(tmp_path / "c") in str(caught.value)
+
+
+def saved_with_documents(path: Path) -> Path:
+    documents, _ = simulate_documents(20, 12, vocab=6, seed=1)
+    counted = count(documents=documents, groups=["D", "R"] * 10, vocab=6, progress=False)
+    save_counts(counted, path, extra={"truth": np.arange(3.0)})
+    return path
+
+
+def test_one_flipped_byte_in_any_array_is_reported(tmp_path: Path) -> None:
+    """In the header of the file as well as in the data, whether the folder has CRCs or is one of 0.1.0."""
+    new, old = saved_with_documents(tmp_path / "new"), saved_with_documents(tmp_path / "old")
+    reseal(old, crc32c=None)
+    arrays = sorted(path.name for path in new.glob("*.npy") if not path.name.startswith("extra"))
+    assert {"by_word.n_pos.npy", "source.tokens.npy", "groups.bytes.npy", "contexts.offsets.npy"} < {*arrays}
+    for folder, name in itertools.product((new, old), arrays):
+        content = (folder / name).read_bytes()
+        for at in (5, 30, -1, -len(content) // 8) if folder == new else (-1,):
+            changed = bytearray(content)
+            changed[at] ^= 1
+            (folder / name).write_bytes(changed)
+            with pytest.raises(InputError, match=f"{re.escape(str(folder))} is damaged: ") as caught:
+                open_counts(folder)
+            assert "\n" not in str(caught.value)
+        (folder / name).write_bytes(content)
+        open_counts(folder)
+    for folder in (new, old):
+        content = (folder / "extra.truth.npy").read_bytes()
+        (folder / "extra.truth.npy").write_bytes(content[:-1] + b"\x01")
+        with pytest.raises(InputError, match=r"extra\.truth\.npy does not match its checksum"):
+            read_extra(folder)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"num_words": -1},
+        {"num_pairs": "3"},
+        {"num_pairs": 10**15},
+        {"num_positives": 1.5},
+        {"fingerprint": 3},
+        {"grouped": "no"},
+        {"recipe": []},
+        {"source": [1]},
+        {"source": {}},
+        {"hashes": [1]},
+        {"arrays": {}},
+        {"arrays": {"permutation": ["|O", [3]]}},
+        {"arrays": {"permutation": ["<i8", [10**15]]}},
+        {"arrays": {"permutation": "<i8"}},
+        {"arrays": {"extra.../../outside": ["<i8", [3]]}},
+        {"crc32c": {}},
+        {"crc32c": 7},
+        {"arrays": None},
+        {"recipe": None},
+    ],
+)
+def test_forged_manifests_are_refused(tmp_path: Path, forged: dict[str, object]) -> None:
+    small().save(tmp_path / "c")
+    reseal(tmp_path / "c", **forged)
+    with pytest.raises(InputError, match="is damaged: "):
+        open_counts(tmp_path / "c")
+    with pytest.raises(InputError, match="is damaged: "):
+        read_extra(tmp_path / "c")
 
 
 def test_what_is_not_counts(tmp_path: Path) -> None:

@@ -1,16 +1,19 @@
 """Pair counts on disk: a folder of plain NumPy arrays, opened memory-mapped, with a manifest.
 
-The folder is written beside its place and renamed, so that it is there as a whole or not at all.
+The folder is written beside its place and renamed, so that it is there as a whole or not at all. Every array is
+checked against its CRC-32C when it is opened; folders of 0.1.0, which have none, against their SHA-256.
 """
 
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +29,7 @@ from bayesvec.errors import InputError
 FORMAT = "bayesvec counts"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
+_NAME = re.compile(r"[^/\\\0]+")  # of an array, and of its file in the folder
 
 
 def save_counts(
@@ -100,18 +104,21 @@ def _write(counts: PairCounts, folder: Path, extra: Mapping[str, Array]) -> None
     }
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array, allow_pickle=False)
+    manifest["crc32c"] = {name: files.checksum_of_file(folder / f"{name}.npy") for name in arrays}
     (folder / MANIFEST).write_text(_seal(manifest), encoding="ascii")
 
 
 def open_counts(path: str | os.PathLike[str], *, verify: bool = False) -> PairCounts:
     """Open counts: a folder written by `save` (memory-mapped), or a table of (word, context, n_pos, n_neg).
 
+    The files of a folder are always checked against their checksums.
+
     Parameters
     ----------
     path : path
         A counts folder, or a file that ends in .tsv, .csv or .parquet (see `from_table`).
     verify : bool
-        Read every array of a folder and check it against its fingerprint, not only the sizes.
+        Also compute the fingerprint again, and compare the two orders in which a folder has the pairs.
     """
     folder = Path(path)
     if folder.suffix.lower() in ENDINGS and not folder.is_dir():
@@ -128,7 +135,7 @@ def open_counts(path: str | os.PathLike[str], *, verify: bool = False) -> PairCo
         recipe=manifest["recipe"],
         source=there.source(),
     )
-    if verify:
+    if verify or "crc32c" not in manifest:
         there.verify(counts)
     # what is known need not be computed again: it would read every page
     vars(counts).update({name: manifest[name] for name in ("fingerprint", "num_positives", "num_negatives")})
@@ -164,7 +171,31 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         )
     if manifest.pop("checksum", None) != _digest(manifest):
         raise _damaged(folder, f"{MANIFEST} was changed or cut off")
+    try:
+        _check_manifest(manifest)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise _damaged(folder, f"{MANIFEST} does not describe what is in it") from None
     return manifest
+
+
+def _check_manifest(manifest: Mapping[str, Any]) -> None:
+    """Raise a ValueError (or another error of its kind) unless all values have their types."""
+    arrays = manifest["arrays"]
+    sizes = [manifest[f"num_{what}"] for what in ("words", "contexts", "pairs", "positives", "negatives")]
+    kinds = {"fingerprint": str, "grouped": bool, "recipe": dict, "hashes": dict, "arrays": dict}
+    fits = all(type(manifest[name]) is kind for name, kind in kinds.items())
+    fits &= all(type(size) is int and size >= 0 for size in sizes)
+    fits &= manifest["source"] is None or type(manifest["source"]) is dict
+    fits &= "crc32c" not in manifest or manifest["crc32c"].keys() == arrays.keys()
+    fits &= manifest["hashes"].keys() <= arrays.keys()
+    source = {name.removeprefix("source.") for name in arrays if name.startswith("source.")}
+    fits &= manifest["source"] is None or {*EncodedCorpus.ARRAYS[:4]} <= source <= {*EncodedCorpus.ARRAYS}
+    for name, (dtype, shape) in arrays.items():
+        item = np.dtype(dtype)
+        fits &= _NAME.fullmatch(name) is not None and not item.hasobject
+        fits &= all(type(size) is int and size >= 0 for size in shape)
+    if not fits or arrays["permutation"][1] != [manifest["num_pairs"]]:
+        raise ValueError
 
 
 def check_free(final: Path, *, force: bool, of_parts: bool = False) -> None:
@@ -221,7 +252,7 @@ class _Folder(NamedTuple):
     manifest: Mapping[str, Any]
 
     def array(self, name: str) -> Array:
-        """Map one array into memory, after a check of its size."""
+        """Map one array into memory, after a check of its size and its checksum."""
         file = self.path / f"{name}.npy"
         try:
             dtype, shape = self.manifest["arrays"][name]
@@ -229,12 +260,30 @@ class _Folder(NamedTuple):
             array = np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
         except FileNotFoundError:
             raise _damaged(self.path, f"{file.name} is missing") from None
-        except (KeyError, ValueError, OSError):
+        except (
+            KeyError,
+            ValueError,
+            OSError,
+            SyntaxError,
+            TokenError,
+            TypeError,
+            ArithmeticError,
+            MemoryError,
+        ):
             raise _damaged(self.path, f"{file.name} cannot be read or is cut off") from None
         if array.dtype.str != dtype or list(array.shape) != shape:
             found = f"{array.dtype} {array.shape}, not {dtype} {tuple(shape)}"
             raise _damaged(self.path, f"{file.name} has {found}")
+        if not self.is_whole(name, array):
+            raise _damaged(self.path, f"{file.name} does not match its checksum")
         return array
+
+    def is_whole(self, name: str, array: Array) -> bool:
+        """Whether an array matches its CRC-32C, or in a folder without them its SHA-256, if it has one."""
+        if "crc32c" in self.manifest:
+            return bool(files.checksum_of_file(self.path / f"{name}.npy") == self.manifest["crc32c"][name])
+        hashes = self.manifest["hashes"]
+        return name not in hashes or _hash(array) == hashes[name]
 
     def arrays(self, prefix: str) -> dict[str, Array]:
         """Map the arrays whose names start with ``prefix``, by the rest of the name."""
@@ -242,14 +291,15 @@ class _Folder(NamedTuple):
         return {name.removeprefix(prefix): self.array(name) for name in names}
 
     def ids(self, name: str, size: int) -> Array:
-        """Map an array of positions in another, after a check of all of them.
-
-        Compiled code does not check again: an id out of range would read, or write, memory that is not its own.
-        """
+        """Map an array of positions in another, after a check of all of them."""
         array = self.array(name)
+        self.check_ids(name, array, size)
+        return array
+
+    def check_ids(self, name: str, array: Array, size: int) -> None:
+        """Raise if an id is out of range: compiled code, which does not check again, would leave its memory."""
         if len(array) and (array.min() < 0 or array.max() >= size):
             raise _damaged(self.path, f"{name}.npy holds numbers that are not from 0 to {size - 1}")
-        return array
 
     def names(self, what: str) -> tuple[str, ...]:
         """Read the names of rows."""
@@ -266,7 +316,7 @@ class _Folder(NamedTuple):
     def side(self, name: str, rows: str, columns: str) -> Side:
         """Map the pairs of one side, after a check that its arrays fit together."""
         side = Side(*(self.array(f"{name}.{part}") for part in Side._fields))
-        self.ids(f"{name}.other", self.manifest[columns])
+        self.check_ids(f"{name}.other", side.other, self.manifest[columns])
         ends, pairs = side.indptr, self.manifest["num_pairs"]
         fits = len(ends) == self.manifest[rows] + 1 and ends[0] == 0 and ends[-1] == pairs
         if not fits or np.any(np.diff(ends) < 0) or any(len(array) != pairs for array in side[1:]):
@@ -279,17 +329,15 @@ class _Folder(NamedTuple):
         return None if options is None else EncodedCorpus(**self.arrays("source."), options=options)
 
     def verify(self, counts: PairCounts) -> None:
-        """Read everything: by_word against the fingerprint, by_context against by_word."""
+        """Compare by_word with the fingerprint, by_context with by_word."""
         if counts.fingerprint != self.manifest["fingerprint"]:
             raise _damaged(self.path, "the counts do not match their fingerprint")
-        word = np.repeat(np.arange(counts.num_words, dtype=np.int32), np.diff(counts.by_word.indptr))
-        columns = (word, counts.by_word.n_pos, counts.by_word.n_neg)
-        pairs = zip(columns, counts.by_context[1:], strict=True)
+        by_word, by_context = counts.by_word, counts.by_context
+        columns: tuple[Array, ...] = (by_word.other, by_word.rows(), *by_word[2:])
+        others: tuple[Array, ...] = (by_context.rows(), *by_context[1:])
+        pairs = zip(columns, others, strict=True)
         if not all(np.array_equal(own[counts.permutation], other) for own, other in pairs):
             raise _damaged(self.path, "by_context does not match by_word")
-        for name, wanted in self.manifest["hashes"].items():
-            if _hash(self.array(name)) != wanted:
-                raise _damaged(self.path, f"{name}.npy does not match its checksum")
 
 
 def _hash(array: Array) -> str:
