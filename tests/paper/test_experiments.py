@@ -17,9 +17,11 @@ import pytest
 from bayesvec import _atomic as files
 from bayesvec.errors import OptionError, RunError
 from bayesvec.paper import NAMES, find_experiment
-from bayesvec.paper.experiment import FORMAT, Cell, Experiment, Result, Results, pack, tidy, unpack
+from bayesvec.paper.cells import Cell
+from bayesvec.paper.experiment import FORMAT, Experiment, Result, Results
 from bayesvec.paper.markdown import NOT_RUN, grid, size
 from bayesvec.paper.page import page_text, section, write_page
+from bayesvec.paper.records import pack, tidy, unpack
 from bayesvec.paper.runner import run_cell, run_cells
 from bayesvec.paper.workspace import Workspace
 

@@ -12,7 +12,8 @@ from bayesvec.cli.app import STOPPED, app
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
-    from bayesvec.paper.experiment import Cell, Experiment
+    from bayesvec.paper.cells import Cell
+    from bayesvec.paper.experiment import Experiment
 
 
 @app.command()

@@ -3,9 +3,11 @@
 import numpy as np
 
 from bayesvec.estimates.convergence import rhat
+from bayesvec.paper.cells import Cell
 from bayesvec.paper.congress_cosines import WORDS, all_cells, cosines_at, draw_pairs, run
-from bayesvec.paper.experiment import Cell, Experiment, Results, figures_of, unpack
+from bayesvec.paper.experiment import Experiment, Results, figures_of
 from bayesvec.paper.markdown import NOT_RUN, NOTHING, grid, paragraphs
+from bayesvec.paper.records import unpack
 from bayesvec.paper.variants import VARIANTS
 
 SHOWS = "Figure 9 (fig:cossim_speak_law_sensitivity)"

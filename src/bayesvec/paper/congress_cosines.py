@@ -3,17 +3,10 @@
 from typing import Any
 
 from bayesvec.paper import data
+from bayesvec.paper.cells import Cell, Settings, make_cells, name_settings
 from bayesvec.paper.cosines import cosine_table, describe, draw_cosines
 from bayesvec.paper.costs import congress_seconds
-from bayesvec.paper.experiment import (
-    Cell,
-    Experiment,
-    Results,
-    Settings,
-    figures_of,
-    make_cells,
-    name_settings,
-)
+from bayesvec.paper.experiment import Experiment, Results, figures_of
 from bayesvec.paper.fits import FIT, fit_variant
 from bayesvec.paper.markdown import paragraphs, size
 from bayesvec.paper.workspace import Workspace

@@ -7,8 +7,9 @@ from typing import Any
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.datasets.congress import STOPWORDS, congress_speeches
 from bayesvec.estimates.estimate import Estimate
+from bayesvec.paper.cells import Cell, Settings, make_cells
 from bayesvec.paper.costs import sweep_seconds
-from bayesvec.paper.experiment import Cell, Experiment, Figures, Results, Settings, Values, make_cells
+from bayesvec.paper.experiment import Experiment, Figures, Results, Values
 from bayesvec.paper.fits import fit_counts
 from bayesvec.paper.markdown import NOT_RUN, NOTHING, grid, number, paragraphs
 from bayesvec.paper.slices_holdout import PRIORS, SHOWS

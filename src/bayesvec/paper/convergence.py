@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from bayesvec.paper import simulated
-from bayesvec.paper.experiment import Cell, Experiment, Results, figures_of
+from bayesvec.paper.cells import Cell
+from bayesvec.paper.experiment import Experiment, Results, figures_of
 from bayesvec.paper.markdown import grid, lines, mean, paragraphs, size
 from bayesvec.paper.simulated import POOL, error_row, find_errors
 from bayesvec.paper.variants import VARIANTS

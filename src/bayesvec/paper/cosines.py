@@ -6,19 +6,11 @@ from typing import Any
 import numpy as np
 
 from bayesvec.estimates.convergence import ess_bulk, rhat
+from bayesvec.paper.cells import Cell, Settings, make_cells
 from bayesvec.paper.costs import world_seconds
-from bayesvec.paper.experiment import (
-    Cell,
-    Experiment,
-    Results,
-    Settings,
-    Values,
-    figures_of,
-    make_cells,
-    pack,
-    unpack,
-)
+from bayesvec.paper.experiment import Experiment, Results, Values, figures_of
 from bayesvec.paper.markdown import grid, number
+from bayesvec.paper.records import pack, unpack
 from bayesvec.paper.simulated import draw_world, world_label
 from bayesvec.paper.variants import VARIANTS
 from bayesvec.paper.workspace import Workspace

@@ -4,7 +4,8 @@ from functools import partial
 from typing import Any
 
 from bayesvec.paper import simulated
-from bayesvec.paper.experiment import Cell, Experiment, Figures, Results, Values
+from bayesvec.paper.cells import Cell
+from bayesvec.paper.experiment import Experiment, Figures, Results, Values
 from bayesvec.paper.markdown import grid, known, lines, mean, number, paragraphs, size, standard_error
 from bayesvec.paper.simulated import POOL, variant_rows
 from bayesvec.paper.variants import VARIANTS

@@ -4,17 +4,9 @@ from functools import partial
 from statistics import fmean
 from typing import Any
 
+from bayesvec.paper.cells import Cell, Settings, make_cells, name_settings
 from bayesvec.paper.costs import world_seconds
-from bayesvec.paper.experiment import (
-    Cell,
-    Experiment,
-    Figures,
-    Results,
-    Settings,
-    Values,
-    make_cells,
-    name_settings,
-)
+from bayesvec.paper.experiment import Experiment, Figures, Results, Values
 from bayesvec.paper.markdown import grid, lines, number, paragraphs, size
 from bayesvec.paper.metrics import effective
 from bayesvec.paper.sampling import compile_variant

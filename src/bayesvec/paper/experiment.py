@@ -7,96 +7,27 @@ finished cell is never computed twice.
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from bayesvec import _atomic as files
-from bayesvec._types import Float64
 from bayesvec.errors import InputError, OptionError
+from bayesvec.paper.cells import Cell, Settings
 from bayesvec.paper.markdown import NOT_RUN, NOTHING
-from bayesvec.paper.variants import VARIANTS, options_of
 from bayesvec.paper.workspace import Workspace
 
 FORMAT = "bayesvec experiment"
 
-Settings = Mapping[str, Any]
 Values = Mapping[str, Any]
 Figures = Mapping[str, Callable[[], Any]]
 
 
 class NoData(InputError):
     """The data of an experiment is not on this machine and cannot be downloaded."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One setting.
-
-    Attributes
-    ----------
-    label : str
-        Its name for a reader, words separated by spaces such as ``K=5 V=100 N=1000 gibbs``.
-    settings : Mapping
-        Everything that determines the result, including the seed; plain values, fit for JSON.
-    cost : float
-        About how many seconds it takes on two cores.
-    rank : int
-        Cells of a lower rank are run first; within a rank, the cheap ones.
-    """
-
-    label: str
-    settings: Settings
-    cost: float
-    rank: int = 1
-
-    def matches(self, patterns: Sequence[str]) -> bool:
-        """Return whether all words of some pattern occur in the label (``*`` is a wildcard)."""
-        words = self.label.split()
-        return not patterns or any(
-            all(any(fnmatchcase(word, wanted) for word in words) for wanted in pattern.split())
-            for pattern in patterns
-        )
-
-
-def make_cells(
-    grid: Iterable[Settings],
-    label: Callable[[Settings], str],
-    cost: Callable[[Settings], float],
-    rank: Callable[[Settings], int] = lambda settings: 0,
-) -> list[Cell]:
-    """Return a cell for each mapping of settings, which get the seed and all options of their variant.
-
-    With the options among the settings, a record is not mistaken for one of another sampler after a default has
-    changed.
-
-    Parameters
-    ----------
-    grid : iterable of Mapping
-        Settings.
-    label, cost, rank : callable
-        Those of the cell, from its settings.
-    """
-    cells = []
-    for given in grid:
-        settings = {"seed": 0, **given}
-        if settings.get("method") in VARIANTS:
-            settings["options"] = options_of(settings["method"], **settings.get("options", {}))
-        cells.append(Cell(label(settings), settings, cost(settings), rank(settings)))
-    return cells
-
-
-def name_settings(names: str, rows: Iterable[Sequence[Any]], **common: Any) -> list[dict[str, Any]]:
-    """Return settings from rows of values, named by words, and from those that all rows share."""
-    return [{**common, **dict(zip(names.split(), row, strict=True))} for row in rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,28 +209,3 @@ def figures_of(draw: Callable[[Results], Any], name: str, *by: str) -> Callable[
         return {name: partial(draw, part) for name, part in parts.items() if part.done}
 
     return figures
-
-
-def tidy(value: Any) -> Any:
-    """Return ``value`` fit for JSON: NumPy's numbers as Python's, non-finite ones as None."""
-    if isinstance(value, Mapping):
-        return {str(name): tidy(each) for name, each in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [tidy(each) for each in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, str | int):
-        return value
-    raise TypeError(f"a record cannot hold {type(value).__name__}")
-
-
-def pack(values: npt.ArrayLike, decimals: int = 4) -> str:
-    """Return many numbers as one line of text, which keeps records small and readable."""
-    return " ".join(f"{value:.{decimals}f}" for value in np.asarray(values, dtype=np.float64).ravel())
-
-
-def unpack(text: str) -> Float64:
-    """Return the numbers that `pack` wrote."""
-    return np.array(text.split(), dtype=np.float64)

@@ -9,7 +9,8 @@ import numpy as np
 
 from bayesvec._atomic import placed
 from bayesvec._types import Float64
-from bayesvec.paper.experiment import Results, Settings, Values
+from bayesvec.paper.cells import Settings
+from bayesvec.paper.experiment import Results, Values
 from bayesvec.paper.variants import VARIANTS
 from bayesvec.plots import COLOURS, DASHES, density
 

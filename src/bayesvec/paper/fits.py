@@ -9,7 +9,7 @@ from bayesvec.diagnostics.random_pairs import random_pairs
 from bayesvec.estimates.convergence import ess_bulk, rhat
 from bayesvec.estimates.per_draw import cosines
 from bayesvec.fitting import fit
-from bayesvec.paper.experiment import Settings
+from bayesvec.paper.cells import Settings
 from bayesvec.paper.variants import VARIANTS
 from bayesvec.paper.workspace import Workspace
 from bayesvec.posterior.posterior import Posterior

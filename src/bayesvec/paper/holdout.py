@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.paper.experiment import Results, Settings, Values
+from bayesvec.paper.cells import Settings
+from bayesvec.paper.experiment import Results, Values
 from bayesvec.paper.fits import COSINES, fit_variant, mixing
 from bayesvec.paper.markdown import grid, number, paragraphs
 from bayesvec.paper.variants import VARIANTS

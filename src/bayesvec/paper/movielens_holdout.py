@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayesvec.paper import data
+from bayesvec.paper.cells import Cell, Settings, make_cells, name_settings
 from bayesvec.paper.costs import fit_seconds
-from bayesvec.paper.experiment import Cell, Experiment, Results, Settings, make_cells, name_settings
+from bayesvec.paper.experiment import Experiment, Results
 from bayesvec.paper.fits import FIT
 from bayesvec.paper.holdout import fit_and_score, score_tables
 from bayesvec.paper.movielens_throughput import MOVIES

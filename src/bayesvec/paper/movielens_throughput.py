@@ -3,8 +3,9 @@
 from typing import Any
 
 from bayesvec.paper import data
+from bayesvec.paper.cells import Cell, Settings
 from bayesvec.paper.costs import fit_seconds
-from bayesvec.paper.experiment import Cell, Experiment, Results, Settings
+from bayesvec.paper.experiment import Experiment, Results
 from bayesvec.paper.throughput import TIMED, rate_cells, rate_table, time_draws
 from bayesvec.paper.workspace import Workspace
 

@@ -10,7 +10,9 @@ from typing import Any
 
 from bayesvec import _atomic as files
 from bayesvec.errors import AnchorError, InputError
-from bayesvec.paper.experiment import FORMAT, Cell, Experiment, NoData, tidy
+from bayesvec.paper.cells import Cell
+from bayesvec.paper.experiment import FORMAT, Experiment, NoData
+from bayesvec.paper.records import tidy
 from bayesvec.paper.workspace import Workspace
 from bayesvec.storage.provenance import machine, versions
 

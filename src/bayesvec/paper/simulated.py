@@ -11,8 +11,9 @@ from threadpoolctl import threadpool_limits
 
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import AnchorError, NumericalError
+from bayesvec.paper.cells import Cell, Settings, make_cells, name_settings
 from bayesvec.paper.costs import world_seconds
-from bayesvec.paper.experiment import Cell, Results, Settings, Values, make_cells, name_settings
+from bayesvec.paper.experiment import Results, Values
 from bayesvec.paper.markdown import NOT_RUN, mean, number, size
 from bayesvec.paper.metrics import against_truth, effective
 from bayesvec.paper.sampling import Drawn, draw

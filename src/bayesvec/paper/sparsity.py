@@ -7,16 +7,8 @@ from scipy.sparse import csr_array
 
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.diagnostics.random_pairs import random_pairs
-from bayesvec.paper.experiment import (
-    Cell,
-    Experiment,
-    Results,
-    Settings,
-    Values,
-    figures_of,
-    make_cells,
-    name_settings,
-)
+from bayesvec.paper.cells import Cell, Settings, make_cells, name_settings
+from bayesvec.paper.experiment import Experiment, Results, Values, figures_of
 from bayesvec.paper.markdown import grid, size
 from bayesvec.paper.workspace import Workspace
 

@@ -11,8 +11,9 @@ from threadpoolctl import threadpool_limits
 
 from bayesvec._parallel import Threads
 from bayesvec.counts.pairs import PairCounts
+from bayesvec.paper.cells import Cell, Settings, make_cells
 from bayesvec.paper.costs import world_seconds
-from bayesvec.paper.experiment import Cell, Experiment, Results, Settings, Values, make_cells
+from bayesvec.paper.experiment import Experiment, Results, Values
 from bayesvec.paper.markdown import NOTHING, grid, lines, number, paragraphs, size
 from bayesvec.paper.sampling import compile_variant, draw, prepare
 from bayesvec.paper.variants import VARIANTS
