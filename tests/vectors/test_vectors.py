@@ -1,4 +1,5 @@
 import gzip
+import os
 import sys
 
 import numpy as np
@@ -153,7 +154,7 @@ def test_gensim(tmp_path):
     keyed.add_vectors(list(WORDS), VALUES)
     assert same(read_vectors(keyed))
     keyed.save(str(tmp_path / "v.kv"))
-    assert same(read_vectors(tmp_path / "v.kv"))
+    assert same(read_vectors(tmp_path / "v.kv", allow_pickle=True))
     for binary in (False, True):
         keyed.save_word2vec_format(str(tmp_path / "v.txt"), binary=binary)
         assert same(read_vectors(tmp_path / "v.txt"))
@@ -166,12 +167,61 @@ def test_pickles(tmp_path, monkeypatch):
 
     path = written(tmp_path, pickle.dumps({"a": 1}), "v.kv")
     with pytest.raises(InputError, match=r"v\.kv"):
-        read_vectors(path)
+        read_vectors(path, allow_pickle=True)
     with pytest.raises(InputError, match="gensim cannot load"):
-        read_vectors(written(tmp_path, b"\x80broken", "w.kv"))
+        read_vectors(written(tmp_path, b"\x80broken", "w.kv"), allow_pickle=True)
     monkeypatch.setitem(sys.modules, "gensim.models", None)
     with pytest.raises(OptionError, match="requires gensim"):
-        read_vectors(path)
+        read_vectors(path, allow_pickle=True)
+
+
+class Attack:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("name", ["v.txt", "v.kv", "v.bin"])
+def test_a_pickle_is_not_read_unless_asked_for(tmp_path, name):
+    import pickle
+
+    from bayesvec.fitting import fit
+    from bayesvec.priors.vectors import from_vectors as vectors_prior
+    from bayesvec.simulation.pairs import simulate
+    from bayesvec.vectors.read import dim_of
+
+    path = written(tmp_path, pickle.dumps(Attack(tmp_path / "ran")), name)
+    counts, _ = simulate(vocab=5, pairs=100)
+    attempts = (
+        lambda: read_vectors(path),
+        lambda: read_vectors(str(path)),
+        lambda: dim_of(path),
+        lambda: vectors_prior(counts, path),
+        lambda: fit(counts, dim=2, init=path, progress=False),
+    )
+    for attempt in attempts:
+        with pytest.raises(InputError, match=r"is a pickle.*save_word2vec_format.*--allow-pickle"):
+            attempt()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_command_reads_a_pickle_only_with_allow_pickle(tmp_path):
+    from gensim.models import KeyedVectors
+
+    from bayesvec.cli import prior_options
+    from bayesvec.simulation.pairs import simulate
+
+    counts, _ = simulate(vocab=5, pairs=100)
+    keyed = KeyedVectors(2)
+    keyed.add_vectors(list(counts.words), np.ones((5, 2), np.float32))
+    keyed.save(str(tmp_path / "v.kv"))
+    options = prior_options.PriorOptions(prior="vectors", vectors=tmp_path / "v.kv")
+    with pytest.raises(InputError, match="--allow-pickle"):
+        options.make(counts, 2)
+    options.allow_pickle = True
+    assert options.make(counts, 2)["prior"].recipe["vectors"] == str(tmp_path / "v.kv")
 
 
 def test_runs(tmp_path):

@@ -14,7 +14,7 @@ from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_o
 from bayesvec.errors import OptionError, RunError
 from bayesvec.inference import methods
 from bayesvec.inference.gibbs import Options as GibbsOptions
-from bayesvec.storage.settings import ANCHORS, CHOICES, Settings
+from bayesvec.storage.settings import ANCHORS, CHOICES, INITS, Settings
 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
@@ -67,6 +67,12 @@ def fit(
         f"[default: {Settings.init}].",
         metavar="map|random|VECTORS",
     ),
+    allow_pickle: bool = typer.Option(
+        False,
+        "--allow-pickle",
+        help="Let --init and --vectors read what gensim's save wrote, which can run any code: your own files only.",
+        rich_help_panel=SAMPLING,
+    ),
     inner_steps: int | None = _option(
         SAMPLING, f"Polya-Gamma steps of a row per sweep [default: {GibbsOptions.inner_steps}]."
     ),
@@ -99,7 +105,7 @@ def fit(
         thin=thin,
         identify=identify,
         anchors=None if anchors is None else _rows_or_rule(anchors),
-        init=init,
+        init=_trusted(init) if allow_pickle and init not in (None, *INITS) else init,
         store=store,
         inner_steps=inner_steps,
         restart=restart,
@@ -107,6 +113,7 @@ def fit(
         seed=seed,
         options=option or None,
     )
+    prior.allow_pickle = allow_pickle
     data = _Data(texts or [], counts, text, count_seed, threads, not quiet)
     path = out or data.default_out()
     posterior, seconds = _run(path, data, settings, prior, resume=resume, force=force)
@@ -221,6 +228,12 @@ def _method_there(path: Path) -> str:
     from bayesvec.storage.layout import read_manifest
 
     return str(read_manifest(path)["settings"]["method"])
+
+
+def _trusted(path: Any) -> Any:
+    from bayesvec.vectors.read import Trusted
+
+    return Trusted(path)
 
 
 def _given(**options: Any) -> dict[str, Any]:

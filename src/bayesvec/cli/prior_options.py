@@ -74,6 +74,7 @@ class PriorOptions:
 
     def __init__(self, **given: Any) -> None:
         self.prior: str | None = given.pop("prior", None)
+        self.allow_pickle = False
         self.given = {
             name: value for name, value in given.items() if value is not None and value is not False
         }
@@ -93,6 +94,10 @@ class PriorOptions:
         """Return the settings of the prior for these counts."""
         family, given = self._read()
         plain = self._plain(family, given)
+        if self.allow_pickle and "vectors" in given:
+            from bayesvec.vectors.read import Trusted
+
+            given["vectors"] = Trusted(given["vectors"])
         return {"prior": family.call(given, counts=counts, dim=dim)} if plain is None else plain
 
     def wanted(self, path: Path) -> dict[str, Any]:

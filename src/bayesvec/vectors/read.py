@@ -21,6 +21,25 @@ from bayesvec.vectors.formats import read_dim, read_file
 _PICKLE = b"\x80"  # how a pickle begins, and no text does
 
 
+class Trusted(os.PathLike[str]):
+    """The path of a file of vectors that may be a pickle, which can run any code when it is read.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = os.fspath(path)
+
+    def __fspath__(self) -> str:
+        return self._path
+
+    def __str__(self) -> str:
+        return self._path
+
+
 @dataclass(frozen=True, eq=False)
 class Vectors:
     """Words, each with a vector.
@@ -76,17 +95,20 @@ class Vectors:
         return np.array([self._rows.get(word, -1) for word in words], dtype=np.int64)
 
 
-def read_vectors(source: Any, *, words: Collection[str] | None = None) -> Vectors:
+def read_vectors(source: Any, *, words: Collection[str] | None = None, allow_pickle: bool = False) -> Vectors:
     """Read word vectors from any source.
 
     Parameters
     ----------
     source : path, Posterior, KeyedVectors, Word2Vec or Vectors
         A file of word2vec (text or binary), fastText (``.vec``) or GloVe (text without a first line of sizes),
-        also compressed (``.gz .bz2 .xz .zst``); a file that gensim's ``save`` wrote (a pickle: open only your own);
-        a run folder or a posterior, for the posterior means of its word vectors.
+        also compressed (``.gz .bz2 .xz .zst``); gensim's KeyedVectors or Word2Vec; a run folder
+        or a posterior, for the posterior means of its word vectors.
     words : collection of str, optional
         Keep these words only; the other words of a large file take no memory.
+    allow_pickle : bool
+        Also read a file that gensim's ``save`` wrote. It is a pickle, which can run any code when it is read: only
+        for files that you made yourself.
 
     Returns
     -------
@@ -94,6 +116,8 @@ def read_vectors(source: Any, *, words: Collection[str] | None = None) -> Vector
         Of a word that occurs twice in a file the first vector is taken, as in gensim. Words that
         `bayesvec.vectors.spelling` encoded are decoded.
     """
+    if allow_pickle and isinstance(source, str | os.PathLike):
+        source = Trusted(source)
     found = _read(source, words)
     if words is None or len(found) == 0:
         return found
@@ -114,6 +138,8 @@ def dim_of(source: Any) -> int | None:
     if path.is_dir():
         return int(read_manifest(path)["settings"]["dim"])
     with _opened(path) as stream:
+        if stream is None and not isinstance(source, Trusted):
+            raise _refused(path)
         if stream is None:
             return None
         return read_dim(str(path), stream)
@@ -128,7 +154,7 @@ def _read(source: Any, words: Collection[str] | None) -> Vectors:
     if isinstance(source, Vectors):
         return source
     if isinstance(source, str | os.PathLike):
-        return _read_path(Path(source), words)
+        return _read_path(Path(source), words, allow_pickle=isinstance(source, Trusted))
     keyed = getattr(source, "wv", source)  # where gensim's models have their vectors
     if hasattr(keyed, "index_to_key") and hasattr(keyed, "vectors"):
         return _from_gensim(keyed, type(source).__name__)
@@ -156,10 +182,12 @@ def posterior_mean(draws: Draws, side: str = "rho") -> Vectors:
     return Vectors(names_of(draws, side), draws.mean(side).astype(np.float32), str(draws.path))
 
 
-def _read_path(path: Path, words: Collection[str] | None) -> Vectors:
+def _read_path(path: Path, words: Collection[str] | None, *, allow_pickle: bool) -> Vectors:
     if path.is_dir():
         return posterior_mean(draws_of(path))
     with _opened(path) as stream:
+        if stream is None and not allow_pickle:
+            raise _refused(path)
         if stream is None:
             return _read_pickle(path)
         found, values = read_file(str(path), stream, words)
@@ -180,6 +208,15 @@ def _opened(path: Path) -> Iterator[IO[bytes] | None]:
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path} cannot be read: {reason}; name a file of vectors", file=str(path)) from None
+
+
+def _refused(path: Path) -> InputError:
+    return InputError(
+        f"{path} is a pickle, which can run any code when it is read; write the vectors with gensim's "
+        "save_word2vec_format and give that file, or, if you made it yourself, use --allow-pickle "
+        "(read_vectors with allow_pickle=True)",
+        file=str(path),
+    )
 
 
 def _read_pickle(path: Path) -> Vectors:
