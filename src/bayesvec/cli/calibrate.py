@@ -11,7 +11,6 @@ from bayesvec.cli.app import STOPPED, app
 from bayesvec.inference import methods
 
 if TYPE_CHECKING:
-    from bayesvec._progress import Advance
     from bayesvec.diagnostics.calibration import Calibration
 
 _METHODS = [name for name in methods.names() if not methods.find(name).is_point]
@@ -52,9 +51,6 @@ def calibrate(
     """Fit worlds simulated from the prior and test whether the intervals are calibrated; status 1 if not."""
     if out is not None:
         _check_place(out)
-    from bayesvec._progress import progress
-    from bayesvec.diagnostics.calibration import calibrate as run_calibration
-
     given: dict[str, Any] = {
         "vocab": vocab,
         "dim": dim,
@@ -73,12 +69,7 @@ def calibrate(
         "seed": seed,
         "threads": threads,
     }
-    try:
-        with progress(f"calibrating {method}", worlds, enabled=not quiet) as advance:
-            result = run_calibration(method, **given, report=_Report(worlds, advance, quiet))
-    except KeyboardInterrupt:
-        sys.stderr.write("bayesvec: stopped; nothing was written\n")
-        raise typer.Exit(STOPPED) from None
+    result = _run(method, quiet=quiet, **given)
     if out is not None:
         _write(result, out)
     typer.echo(json.dumps(result.to_dict(), indent=1) if as_json else str(result))
@@ -86,19 +77,23 @@ def calibrate(
         raise typer.Exit(1)
 
 
-class _Report:
-    """Reports progress: a bar on a terminal, a line at each tenth of the worlds elsewhere."""
+def _run(method: str, *, worlds: int, quiet: bool, **given: Any) -> "Calibration":
+    """Calibrate, reporting progress: a bar on a terminal, a line at each tenth of the worlds elsewhere."""
+    from bayesvec._progress import progress
+    from bayesvec.diagnostics.calibration import calibrate as run_calibration
 
-    def __init__(self, worlds: int, advance: "Advance", quiet: bool) -> None:
-        self._worlds = worlds
-        self._advance = advance
-        self._lines = not quiet and not sys.stderr.isatty()
+    def report(done: int) -> None:
+        advance(1, "")
+        is_tenth = 10 * done // worlds > 10 * (done - 1) // worlds
+        if is_tenth and not quiet and not sys.stderr.isatty():
+            print(f"world {done}/{worlds}", file=sys.stderr, flush=True)
 
-    def __call__(self, done: int) -> None:
-        self._advance(1, "")
-        if self._lines and 10 * done // self._worlds > 10 * (done - 1) // self._worlds:
-            sys.stderr.write(f"world {done}/{self._worlds}\n")
-            sys.stderr.flush()
+    try:
+        with progress(f"calibrating {method}", worlds, enabled=not quiet) as advance:
+            return run_calibration(method, worlds=worlds, **given, report=report)
+    except KeyboardInterrupt:
+        sys.stderr.write("bayesvec: stopped; nothing was written\n")
+        raise typer.Exit(STOPPED) from None
 
 
 def _check_place(out: Path) -> None:
