@@ -13,7 +13,17 @@ import pytest
 import bayesvec
 
 ROOT = Path(bayesvec.__file__).parent
-BASE = {"errors", "_types", "_machine", "_validate", "_parallel", "_pipeline", "_progress", "_atomic"}
+BASE = {
+    "errors",
+    "_types",
+    "_machine",
+    "_validate",
+    "_parallel",
+    "_pipeline",
+    "_printable",
+    "_progress",
+    "_atomic",
+}
 ORDER = [
     *(
         "base",

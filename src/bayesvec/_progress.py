@@ -4,6 +4,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from bayesvec._printable import printable
+
 Advance = Callable[[float, str], None]
 
 
@@ -36,8 +38,8 @@ def progress(label: str, total: float | None, *, enabled: bool = True) -> Iterat
         BarColumn(),
         TaskProgressColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=total, note="")
-        yield lambda amount, note: bar.update(task, advance=amount, note=note)
+        yield lambda amount, note: bar.update(task, advance=amount, note=printable(note))

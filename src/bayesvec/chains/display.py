@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numba.core import event
 
+from bayesvec._printable import printable
 from bayesvec._types import Array, Float32
 from bayesvec.estimates.convergence import FEWEST_DRAWS, ess_bulk, rhat
 from bayesvec.storage.reader import open_draws
@@ -296,7 +297,7 @@ def announce_compiling(*, enabled: bool) -> Iterator[None]:
 
 def tell(text: str) -> None:
     """Say on standard error what the user should know of a run, whether progress is shown or not."""
-    sys.stderr.write(f"bayesvec: {text}\n")
+    sys.stderr.write(f"bayesvec: {printable(text)}\n")
 
 
 def clock(seconds: float) -> str:

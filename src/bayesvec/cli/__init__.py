@@ -5,6 +5,7 @@ from typing import Any
 
 import typer
 
+from bayesvec._printable import printable
 from bayesvec.cli.app import STOPPED, app
 from bayesvec.errors import BayesvecError
 
@@ -30,5 +31,5 @@ def main() -> None:
 
 
 def _fail(message: str) -> None:
-    sys.stderr.write(f"bayesvec: {' '.join(message.split())}\n")
+    sys.stderr.write(f"bayesvec: {printable(' '.join(message.split()))}\n")
     sys.exit(2)

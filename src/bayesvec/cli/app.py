@@ -7,6 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from bayesvec.cli.answers import echo
 from bayesvec.cli.questions import command_of, make_command
 from bayesvec.posterior import table
 
@@ -119,7 +120,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from bayesvec import __version__
 
-        typer.echo(f"bayesvec {__version__}")
+        echo(f"bayesvec {__version__}")
         raise typer.Exit
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from bayesvec.cli.answers import echo
 from bayesvec.cli.app import STOPPED, app
 from bayesvec.inference import methods
 
@@ -72,7 +73,7 @@ def calibrate(
     result = _run(method, quiet=quiet, **given)
     if out is not None:
         _write(result, out)
-    typer.echo(json.dumps(result.to_dict(), indent=1) if as_json else str(result))
+    echo(json.dumps(result.to_dict(), indent=1) if as_json else str(result))
     if not result.ok:
         raise typer.Exit(1)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bayesvec.cli.answers import JSON, RUN, print_json, print_table
+from bayesvec.cli.answers import JSON, RUN, echo, print_json, print_table
 from bayesvec.cli.app import app
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ def check(
     if as_json:
         print_json(result.to_dict())
     elif sys.stdout.isatty() and result.diagnoses:
-        typer.echo("\n".join(result.head()))
+        echo("\n".join(result.head()))
         print_table(*_check_cells(result), plain="")
-        typer.echo(result.verdict)
+        echo(result.verdict)
     else:
-        typer.echo(str(result))
+        echo(str(result))
     if not result.ok:
         raise typer.Exit(1)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from bayesvec.cli.answers import JSON, LEVEL, QUIET, print_json
+from bayesvec.cli.answers import JSON, LEVEL, QUIET, echo, print_json
 from bayesvec.cli.app import app
 
 
@@ -31,4 +31,4 @@ def compare(
     if as_json:
         print_json(result.to_dict())
     else:
-        typer.echo(str(result))
+        echo(str(result))

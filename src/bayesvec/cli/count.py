@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from bayesvec.cli.answers import echo
 from bayesvec.cli.app import AS_JSON, COUNTING, OUTPUT, QUIET, app, switch
 from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_options
 
@@ -41,7 +42,7 @@ def count(
     counts.save(out, force=force)
     summary = _summary(counts, out, seconds)
     if as_json:
-        typer.echo(json.dumps(summary))
+        echo(json.dumps(summary))
     elif not quiet:
         _print_summary(summary)
 
@@ -97,4 +98,4 @@ def _print_summary(summary: dict[str, Any]) -> None:
     if idle:
         lines.insert(3, ("not found", f"{idle:,} stopwords do not occur"))
     for name, value in lines:
-        typer.echo(f"{name:<11} {value}")
+        echo(f"{name:<11} {value}")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import typer
 
+from bayesvec.cli.answers import echo
 from bayesvec.cli.app import STOPPED, app
 from bayesvec.errors import OptionError
 
@@ -22,7 +23,7 @@ def demo(
 
     if out.exists() and not out.is_dir():
         raise OptionError(f"{out} is a file; --out must be a folder, or a new one")
-    typer.echo("The corpus: Python's documentation and docstrings, one document per line.")
+    echo("The corpus: Python's documentation and docstrings, one document per line.")
     out.mkdir(parents=True, exist_ok=True)
     text = out / "python-docs.txt"
     documents = (" ".join(document.split()) for document in datasets.python_docs())
@@ -37,12 +38,12 @@ def demo(
         _run("similarity", run, one, other)
     _run("check", run)
     _run("plot", run, "similarity", *PAIRS, "--out", picture)
-    typer.echo(f"\n{picture} shows the posteriors of a few cosines. For your own text: bayesvec fit TEXT")
+    echo(f"\n{picture} shows the posteriors of a few cosines. For your own text: bayesvec fit TEXT")
 
 
 def _run(*words: object) -> None:
     """Show a command and run it; the demo continues after a status such as that of `check`, not after a stop."""
     arguments = [str(word) for word in words]
-    typer.echo(f"\n$ {shlex.join(['bayesvec', *arguments])}")
+    echo(f"\n$ {shlex.join(['bayesvec', *arguments])}")
     if app(arguments, standalone_mode=False) == STOPPED:
         raise typer.Exit(STOPPED)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from bayesvec.cli.answers import RUN
+from bayesvec.cli.answers import RUN, echo
 from bayesvec.cli.app import app
 
 
@@ -40,6 +40,6 @@ def export(
     options = {"side": side, "what": what, "draw": draw, "chain": chain, "level": level, "force": force}
     done = write(posterior, out, format, progress=not quiet, **options)  # type: ignore[arg-type]
     if as_json:
-        typer.echo(json.dumps(done.to_dict(), ensure_ascii=False))
+        echo(json.dumps(done.to_dict(), ensure_ascii=False))
     elif not quiet:
-        typer.echo(str(done))
+        echo(str(done))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from bayesvec.cli.answers import echo
 from bayesvec.cli.app import AS_JSON, COUNTING, MODEL, OUTPUT, QUIET, SAMPLING, STOPPED, app, switch
 from bayesvec.cli.prior_options import NO_PRIOR_OPTIONS, PriorOptions, takes_prior_options
 from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_options
@@ -263,11 +264,11 @@ def _summary(posterior: "Posterior", seconds: float, *, as_json: bool) -> None:
             "seconds": seconds,
             "check": verdict.to_dict(),
         }
-        typer.echo(json.dumps(summary))
+        echo(json.dumps(summary))
         return
     slices = "" if there.groups is None else " in slices"
     size = f"{verdict.head()[0]} of {many(len(there.words), 'word')}{slices}"
-    typer.echo(f"{there.path}: {size} in {clock(seconds)}")
+    echo(f"{there.path}: {size} in {clock(seconds)}")
     if verdict.outcome.summary:
-        typer.echo(str(verdict.outcome))
-    typer.echo(verdict.verdict)
+        echo(str(verdict.outcome))
+    echo(verdict.verdict)

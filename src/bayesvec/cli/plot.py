@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bayesvec.cli.answers import AT, LEVEL, RUN
+from bayesvec.cli.answers import AT, LEVEL, RUN, echo
 from bayesvec.cli.app import Command, app
 from bayesvec.errors import OptionError
 
@@ -73,7 +73,7 @@ def plot(
     set_title(ax, title)
     save_figure(ax, str(out))
     if not quiet:
-        typer.echo(f"written: {out}")
+        echo(f"written: {out}")
 
 
 def _check_request(plot: "Plot", words: list[str], options: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from bayesvec.cli.answers import JSON, LEVEL, QUIET, RUN, print_json, print_table
+from bayesvec.cli.answers import JSON, LEVEL, QUIET, RUN, echo, print_json, print_table
 from bayesvec.posterior import table
 from bayesvec.posterior.table import Argument, Option, Question
 
@@ -32,9 +32,9 @@ def make_command(question: Question) -> Any:
             return
         for part in question.lines(answer, asked):
             if isinstance(part, str):
-                typer.echo(part)
+                echo(part)
             else:
-                typer.echo(part.title)
+                echo(part.title)
                 print_table(list(part.columns), part.texts(), plain=str(part))
 
     taken = inspect.signature(question.ask).parameters

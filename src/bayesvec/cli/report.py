@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from bayesvec.cli.answers import AT, JSON, LEVEL, RUN, print_json
+from bayesvec.cli.answers import AT, JSON, LEVEL, RUN, echo, print_json
 from bayesvec.cli.app import app
 
 
@@ -50,4 +50,4 @@ def report(
     if as_json:
         print_json(content.to_dict())
     elif not quiet:
-        typer.echo(f"written: {place}\nthe run: {content.check.verdict}")
+        echo(f"written: {place}\nthe run: {content.check.verdict}")

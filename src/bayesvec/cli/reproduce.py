@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from bayesvec.cli.answers import echo
 from bayesvec.cli.app import STOPPED, app
 from bayesvec.errors import OptionError
 
@@ -51,17 +52,17 @@ def reproduce(
         raise OptionError(f"{where} is a file; --out must be a folder, or a new one")
     if show:
         brief = not (names or only)
-        typer.echo(_listed(experiments, where, quick=quick, only=only, brief=brief, as_json=as_json))
+        echo(_listed(experiments, where, quick=quick, only=only, brief=brief, as_json=as_json))
     elif page is not None:
         from bayesvec.paper.page import write_page
 
         for path in write_page(experiments, where, page, quick=quick):
-            typer.echo(f"written: {path}")
+            echo(f"written: {path}")
     else:
         skipped = _run_all(experiments, where, quick=quick, only=only, threads=threads, quiet=quiet)
         answered = [one for one in experiments if as_json or one.name not in skipped]
         if answered:
-            typer.echo(_answer(answered, where, quick=quick, as_json=as_json))
+            echo(_answer(answered, where, quick=quick, as_json=as_json))
         if missing := [name for name in names if name in skipped]:  # those of all may be skipped
             raise OptionError(f"no data for {', '.join(missing)}, see above")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from bayesvec.cli.answers import JSON, QUIET, RUN, print_json
+from bayesvec.cli.answers import JSON, QUIET, RUN, echo, print_json
 from bayesvec.cli.app import app
 
 
@@ -25,4 +25,4 @@ def score(
     if as_json:
         print_json(result.to_dict())
     else:
-        typer.echo(str(result))
+        echo(str(result))

@@ -6,6 +6,7 @@ from typing import Any
 
 import typer
 
+from bayesvec.cli.answers import echo
 from bayesvec.cli.app import AS_JSON, MODEL, OUTPUT, app, switch
 from bayesvec.cli.count import sizes
 
@@ -53,6 +54,6 @@ def simulate(
     )
     save_simulated(counts, truth, out, force=force)
     if as_json:
-        typer.echo(json.dumps(sizes(counts, out)))
+        echo(json.dumps(sizes(counts, out)))
     elif not quiet:
-        typer.echo(f"{out}: {counts!r}")
+        echo(f"{out}: {counts!r}")

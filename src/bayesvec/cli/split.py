@@ -5,6 +5,7 @@ from pathlib import Path
 
 import typer
 
+from bayesvec.cli.answers import echo
 from bayesvec.cli.app import AS_JSON, OUTPUT, app, switch
 from bayesvec.cli.count import sizes
 from bayesvec.errors import OptionError
@@ -38,10 +39,10 @@ def split(
     parts = dict(zip(names, open_counts(counts).split(by, fractions=shares, seed=seed), strict=True))
     save_parts(parts, out, force=force)
     if as_json:
-        typer.echo(json.dumps({name: sizes(part, out / name) for name, part in parts.items()}))
+        echo(json.dumps({name: sizes(part, out / name) for name, part in parts.items()}))
     elif not quiet:
         for name, part in parts.items():
-            typer.echo(f"{out / name}: {part!r}")
+            echo(f"{out / name}: {part!r}")
 
 
 def _read_fractions(text: str) -> list[float]:

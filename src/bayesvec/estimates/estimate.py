@@ -9,6 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
+from bayesvec._printable import printable
 from bayesvec._types import Float64
 from bayesvec.errors import OptionError
 from bayesvec.estimates import convergence
@@ -127,14 +128,14 @@ class Estimate:
     def sentence(self, level: float = LEVEL) -> str:
         """Return the estimate as one line of text, with the interval of ``level``."""
         low, high = self.interval(level)
+        label = printable(self.label)
         if self.draws.size == 1:
-            return f"{self.label} = {self.mean:.3g}, one point: no interval"
+            return f"{label} = {self.mean:.3g}, one point: no interval"
         value, low_text, high_text = formatted([self.mean, low, high], self.sd)
         rhat = "n/a" if math.isnan(self.rhat) else f"{self.rhat:.2f}"
         ess = "n/a" if math.isnan(self.ess) else f"{self.ess:.0f}"
         return (
-            f"{self.label} = {value}, {100 * level:g}% interval {low_text} to {high_text}, "
-            f"R-hat {rhat}, ESS {ess}"
+            f"{label} = {value}, {100 * level:g}% interval {low_text} to {high_text}, R-hat {rhat}, ESS {ess}"
         )
 
     def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
@@ -223,7 +224,7 @@ class Table(Generic[Row]):
         )
 
     def __repr__(self) -> str:
-        return f"{self.title}\n{self}" if self.title else str(self)
+        return f"{printable(self.title)}\n{self}" if self.title else str(self)
 
     def _repr_html_(self) -> str:
         import html  # takes time to import
@@ -233,7 +234,7 @@ class Table(Generic[Row]):
             "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in line) + "</tr>"
             for line in self.texts()
         )
-        caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
+        caption = f"<caption>{html.escape(printable(self.title))}</caption>" if self.title else ""
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def texts(self) -> list[list[str]]:
@@ -259,7 +260,7 @@ class Table(Generic[Row]):
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, float):
-        return str(value)
+        return printable(str(value))
     if math.isnan(value):
         return "n/a"
     return f"{value:.0f}" if name.startswith("ess") else f"{value:.2f}"

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from bayesvec._printable import printable
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
@@ -108,8 +109,8 @@ def set_title(ax: "Axes", title: str) -> None:
 
 
 def safe(text: str) -> str:
-    """Keep a dollar sign from being read as mathematics, a leading underscore as a hidden label."""
-    escaped = text.replace("$", r"\$")
+    """Keep a dollar sign from being read as mathematics, a leading underscore as a hidden label; escape controls."""
+    escaped = printable(text, lines=True).replace("$", r"\$")
     return f"\u200b{escaped}" if escaped.startswith("_") else escaped
 
 

@@ -1,15 +1,21 @@
 """HTML elements. Whatever comes from a run passes through `escape`."""
 
 from collections.abc import Iterable, Sequence
-from html import escape
+from html import escape as escape_html
 from typing import TYPE_CHECKING
 
+from bayesvec._printable import printable
 from bayesvec.report.svg import inline_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["code", "escape", "facts", "figure", "paragraphs", "table", "word"]
+
+
+def escape(text: str) -> str:
+    """Return text as HTML, control characters in words as escapes."""
+    return escape_html(printable(text, lines=True))
 
 
 def word(text: str) -> str:

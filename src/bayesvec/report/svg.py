@@ -4,6 +4,7 @@ import io
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Any
 
+from bayesvec._printable import printable
 from bayesvec.plots.style import boxes_allowed
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def inline_svg(ax: "Axes | list[Axes]", name: str, description: str) -> str:
 
 def _fit_for_page(text: str, name: str, description: str) -> str:
     """Make ids unique on the page, and remove what would affect the rest of it."""
-    root = ET.fromstring(text)
+    root = ET.fromstring(printable(text, lines=True))
     for parent in list(root.iter()):
         for child in list(parent):
             if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
@@ -60,7 +61,7 @@ def _fit_for_page(text: str, name: str, description: str) -> str:
     width = root.attrib.pop("width", "").removesuffix("pt")
     root.set("style", f"max-width:{float(width or 460) / 72:.2f}in;stroke-linejoin:round;stroke-linecap:butt")
     root.set("role", "img")
-    root.set("aria-label", description)
+    root.set("aria-label", printable(description))
     ET.register_namespace("", _SVG)
     ET.register_namespace("xlink", _LINK)
     return ET.tostring(root, encoding="unicode")
