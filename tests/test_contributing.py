@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-BLOCK = re.compile(r"```python\n# ((?:src/bayesvec|tests)/\S+\.py)\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"`((?:src/bayesvec|tests)/\S+\.py)`:\n\n```python\n(.*?)```", re.DOTALL)
 SECTIONS = ("A method", "A prior", "A question", "A plot")
 
 # adds a folder to those that the tables look through, as if its modules stood in the package
@@ -78,9 +78,9 @@ def test_the_map_has_every_folder_in_the_order_of_imports():
 def test_examples_are_in_the_help(copied):
     folder = copied(*SECTIONS)
     for words, stated in (
-        (["--help"], "angle Give the angle between the vectors of two words"),
-        (["fit", "--help"], "walk"),
-        (["fit", "--help"], "--prior-shift"),
+        (["--help"], "arc Give the angle between the vectors of two words"),
+        (["fit", "--help"], "hitrun"),
+        (["fit", "--help"], "--prior-offset"),
         (["plot", "--help"], "histogram"),
     ):
         found = run(COMMAND, folder, *words)
