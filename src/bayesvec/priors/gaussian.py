@@ -287,10 +287,15 @@ class Prior:
         return tuple(np.array(axes) for axes in sets.values())
 
     @property
-    def scale_names(self) -> tuple[str, ...]:
-        """Names of the learned scales, those of rho first."""
+    def scales(self) -> dict[str, tuple[str, ...]]:
+        """Names of the learned scales of each side."""
         sides = (("rho", self.rho), ("alpha", self.alpha))
-        return tuple(f"{side}_{part.name}" for side, prior in sides for part in prior.learned)
+        return {side: tuple(f"{side}_{part.name}" for part in prior.learned) for side, prior in sides}
+
+    @property
+    def scale_names(self) -> tuple[str, ...]:
+        """Names of the scales that are learned, those of rho first; empty if none is."""
+        return tuple(name for names in self.scales.values() for name in names)
 
     def at(self, scales: npt.ArrayLike) -> "Prior":
         """Return the prior at other values of its learned scales, in the order of `scale_names`."""

@@ -225,6 +225,7 @@ def create(
     counts: PairCounts,
     *,
     stats: Sequence[str],
+    scales: Mapping[str, Sequence[str]],
     prior: Mapping[str, Array] | None = None,
     start: Mapping[str, Array] | None = None,
     most_draws: int | None = None,
@@ -242,6 +243,8 @@ def create(
         The data; the run keeps a copy.
     stats : sequence of str
         Statistics of each sweep.
+    scales : Mapping
+        Learned precisions of the prior of each side, which are statistics too.
     prior : Mapping, optional
         The arrays of a prior that the settings only name.
     start : Mapping, optional
@@ -259,7 +262,7 @@ def create(
         with replaced, files.placed(path, folder=True, force=force, error=error) as new:
             lock = failing.enter_context(files.Lock(new))
             counts.save(new / "counts")
-            manifest = _manifest(new, settings, counts, stats, most_draws)
+            manifest = _manifest(new, settings, counts, stats, scales, most_draws)
             names = {"words": counts.words, "contexts": counts.contexts, "groups": counts.groups}
             recorder.create(new, manifest, names)
             for name, arrays in (("prior", prior), ("start", start)):
@@ -270,7 +273,12 @@ def create(
 
 
 def _manifest(
-    folder: Path, settings: Settings, counts: PairCounts, stats: Sequence[str], most_draws: int | None
+    folder: Path,
+    settings: Settings,
+    counts: PairCounts,
+    stats: Sequence[str],
+    scales: Mapping[str, Sequence[str]],
+    most_draws: int | None,
 ) -> dict[str, Any]:
     sizes = {"rho": counts.num_words, "alpha": counts.num_contexts}
     stored = {"both": ("rho", "alpha"), "rho": ("rho",), "summary": ()}[settings.store]
@@ -279,7 +287,7 @@ def _manifest(
         folder,
         sides={name: sizes[name] for name in stored},
         dim=settings.dim,
-        stats=(*stats, "seconds"),
+        stats=(*stats, *(name for side in scales.values() for name in side), "seconds"),
         pairs=len(monitored),
         most_draws=most_draws,
     )
@@ -304,6 +312,7 @@ def _manifest(
             "recipe": dict(counts.recipe),
         },
         "arrays": layout.described(arrays),
+        "scales": scales,
         "monitored": monitored,
     }
 

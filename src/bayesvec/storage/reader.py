@@ -223,8 +223,11 @@ class Draws:
         return tuple(name for side in SIDES for name in self.scales_of(side))
 
     def scales_of(self, side: str) -> tuple[str, ...]:
-        """Return the statistics that are learned precisions of the prior of one side; they are named after it."""
-        return tuple(name for name in self._arrays if name.startswith(f"{side}_"))
+        """Return the statistics that are learned precisions of the prior of one side."""
+        recorded = self.manifest.get("scales")
+        if recorded is None:  # written by version 0.1.0: only their names show what they are
+            return tuple(name for name in self._arrays if name.startswith(f"{side}_"))
+        return tuple(recorded[side])
 
     def stats(self, name: str) -> Float64:  # (chain, draw) or (chain, draw, pair)
         """Return a statistic of the stored sweeps: ``log_posterior``, ``seconds``, ``cosine``, a scale."""
