@@ -13,7 +13,7 @@ import pytest
 import typer
 
 import bayesvec
-from bayesvec.cli import app
+from bayesvec.cli.app import app
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

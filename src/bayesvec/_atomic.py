@@ -167,7 +167,9 @@ def check_free(
         message = f"cannot write {target}: it is the folder you are in, or one above; name a new one in it"
     elif not above.exists():
         message = f"cannot write {target}: there is no folder {above}; make it, or choose another place"
-    elif not (above.is_dir() and os.access(above, os.W_OK)):
+    elif not (
+        above.is_dir() and os.access(above, os.W_OK) and _may_write(_beside(above / place.name, PARTIAL))
+    ):
         problem = "may not be written to" if above.is_dir() else "is a file"
         message = f"cannot write {target}: {above} {problem}; choose another place"
     elif not there or (folder and empty):
@@ -183,6 +185,16 @@ def check_free(
     else:
         return
     raise error(message)
+
+
+def _may_write(partial: Path) -> bool:
+    """Whether a file can be made; permissions alone do not show a file system that cannot be written."""
+    try:
+        partial.touch(exist_ok=False)
+        partial.unlink()
+    except OSError:
+        return False
+    return True
 
 
 def begins_with(start: bytes) -> Callable[[Path], bool]:

@@ -74,11 +74,13 @@ def fractions_of_one(fractions: Sequence[float]) -> tuple[float, ...]:
 def group_name(group: Any) -> str | None:
     """Return the name of a group, whole numbers (2001.0 too) without a point; None if it names no group.
 
-    Text, numbers and dates name groups; None, blank text, NaN and collections do not.
+    Text, numbers and dates name groups; None, blank text, NaN, infinity and collections do not.
     """
     if isinstance(group, str):
         return str(group) if group.strip() else None
-    if not isinstance(group, Real | Decimal | date | time) or group != group:
+    if not isinstance(group, Real | Decimal | date | time):
+        return None
+    if isinstance(group, Real | Decimal) and not isinstance(group, Integral) and not math.isfinite(group):
         return None
     if isinstance(group, Real) and not isinstance(group, Integral) and float(group).is_integer():
         return str(int(float(group)))

@@ -197,6 +197,11 @@ def make_settings(
     asked = {name: value for name, value in named.items() if value != getattr(GibbsOptions, name)}
     chosen = find(method)
     _check_learning(chosen, prior, prior_precision)
+    identify = others.get("identify", Settings.identify)
+    if not isinstance(anchors, str) and identify != "fixed":
+        raise OptionError(
+            f"anchors are rows, which only --identify fixed (identify='fixed') keeps; identify is {identify!r}"
+        )
     if chosen.is_point:  # an estimate, not a distribution: there is one draw to take
         others |= {"chains": 1, "draws": 1, "warmup": 0, "thin": 1}
     sweeping = chosen.kind == SWEEPS

@@ -1,35 +1,107 @@
 """The command line: `bayesvec COMMAND`. A command and what it needs are imported when it is called."""
 
+import os
+import signal
 import sys
-from typing import Any
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
-import typer
-
-from bayesvec._printable import printable
-from bayesvec.cli.app import STOPPED, app
-from bayesvec.errors import BayesvecError
-
-# Typer comes with a copy of click in some versions and needs click itself in others.
-UsageError: Any = typer.BadParameter.__mro__[1]
+STOPPED = 130  # exit status of work that the user stopped, as in shells
 
 
 def main() -> None:
     """Run the command line; what the user can fix is one line on standard error and status 2."""
+    if sys.stderr is None:  # closed: there is nobody to read it
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  (open until the end)
+    if sys.stdout is None:
+        _fail("standard output is closed; redirect it, to /dev/null if it is not wanted")
     if len(sys.argv) == 1:
         sys.argv.append("--help")
+    with _one_line_if_stopped():
+        status = _run()
+    sys.exit(status)
+
+
+def _run() -> int:
+    """Run the command and return its status."""
+    import typer
+
+    from bayesvec.cli.app import app
+    from bayesvec.errors import BayesvecError
+
+    # Typer comes with a copy of click in some versions and needs click itself in others.
+    usage_error: Any = typer.BadParameter.__mro__[1]
     try:
         status = app(standalone_mode=False)
-    except UsageError as error:
+        sys.stdout.flush()
+    except usage_error as error:
         where = f" (see: {error.ctx.command_path} --help)" if error.ctx else ""
         _fail(f"{error.format_message()}{where}")
     except BayesvecError as error:
         _fail(str(error))
-    except (KeyboardInterrupt, typer.Abort):
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except OSError as error:
+        if error.filename is None:
+            _discard_output()
+        if isinstance(error, BrokenPipeError):  # such as `| head`: the reader has seen enough
+            return 1
+        _fail(f"{error.filename or 'standard output'}: {error.strerror or error}; choose another place")
+    return status if isinstance(status, int) else 0
+
+
+@contextmanager
+def _one_line_if_stopped() -> Iterator[None]:
+    """Turn Ctrl-C into one line and a status, also where an import wraps or swallows the KeyboardInterrupt."""
+    stopped = False
+
+    def stop(*_: object) -> None:
+        nonlocal stopped
+        stopped = True
+        raise KeyboardInterrupt
+
+    def end(swallowed: Any) -> None:
+        if not issubclass(swallowed.exc_type, KeyboardInterrupt):
+            before_hook(swallowed)
+            return
+        sys.stderr.write("bayesvec: stopped\n")
+        sys.stderr.flush()
+        os._exit(STOPPED)  # nothing can be raised from here
+
+    before_hook = sys.unraisablehook
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT)
+    ours = in_main and before is signal.default_int_handler
+    try:
+        if ours:
+            sys.unraisablehook = end
+            signal.signal(signal.SIGINT, stop)
+        yield
+    except BaseException as error:
+        if not (isinstance(error, KeyboardInterrupt) or (stopped and isinstance(error, Exception))):
+            raise
         sys.stderr.write("bayesvec: stopped\n")
         sys.exit(STOPPED)
-    sys.exit(status if isinstance(status, int) else 0)
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, before)
+            sys.unraisablehook = before_hook
 
 
-def _fail(message: str) -> None:
+def _discard_output() -> None:
+    """Let what is left in the buffer of standard output go nowhere, so that Python's exit does not fail on it."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):  # not a real file
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+
+
+def _fail(message: str) -> NoReturn:
+    from bayesvec._printable import printable
+
     sys.stderr.write(f"bayesvec: {printable(' '.join(message.split()))}\n")
     sys.exit(2)

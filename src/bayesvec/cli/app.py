@@ -1,17 +1,18 @@
 """The one Typer application, to which each module of this package adds its command."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from bayesvec.cli import STOPPED as STOPPED
 from bayesvec.cli.answers import echo
 from bayesvec.cli.questions import command_of, make_command
 from bayesvec.posterior import table
-
-STOPPED = 130  # exit status of work that the user stopped, as in shells
 
 # panels of options in the help, in their order there
 PANELS = ("Model", "Sampling", "Prior", "Text", "Counting", "Output")
@@ -50,6 +51,16 @@ class Command(TyperCommand):
                     formatter.write_dl(records)
 
 
+@contextmanager
+def _one_line_if_stopped() -> Iterator[None]:
+    """Print a line when the user stops a command; Typer itself would end without a word."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.stderr.write("bayesvec: stopped\n")
+        raise typer.Exit(STOPPED) from None
+
+
 class Commands(TyperGroup):
     """The commands of the package, and one for each question."""
 
@@ -71,6 +82,16 @@ class Commands(TyperGroup):
         if cmd_name in table.names():
             return make_command(table.find(cmd_name))
         return command_of(_registered(cmd_name)) if cmd_name in COMMANDS else None
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        with _one_line_if_stopped():
+            return super().invoke(ctx)
+
+    def make_context(self, *arguments: Any, **more: Any) -> Any:
+        """Read the arguments."""
+        with _one_line_if_stopped():
+            return super().make_context(*arguments, **more)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the two lists of the help, without importing a question or building a command."""

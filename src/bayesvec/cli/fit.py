@@ -1,6 +1,7 @@
 """`bayesvec fit`."""
 
 import json
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -244,7 +245,11 @@ def _given(**options: Any) -> dict[str, Any]:
 def _rows_or_rule(anchors: str) -> str | list[int]:
     """Read rows such as 3,7,12; anything else is the name of a rule."""
     parts = anchors.split(",")
-    return [int(part) for part in parts] if all(part.strip().isdigit() for part in parts) else anchors
+    return (
+        [int(part) for part in parts]
+        if all(re.fullmatch(r"\s*\d{1,18}\s*", part) for part in parts)
+        else anchors
+    )
 
 
 def _summary(posterior: "Posterior", seconds: float, *, as_json: bool) -> None:

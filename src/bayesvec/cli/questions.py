@@ -19,9 +19,12 @@ def make_command(question: Question) -> Any:
     """Return the command that asks a question of a run and prints the answer."""
 
     def ask(run: Path, as_json: bool, **given: Any) -> None:
+        from bayesvec.estimates.estimate import tails
         from bayesvec.posterior.posterior import open_posterior
 
         asked = dict(given)
+        if "level" in given:
+            tails(given["level"])  # raises before the work
         if "quiet" in given:
             given["progress"] = not given.pop("quiet")
         if "level" not in taken:

@@ -11,11 +11,11 @@ from bayesvec.cli.app import app
 @app.command()
 def report(
     run: Path = RUN,
-    words: str = typer.Option(
-        "", help="Words of the report, separated by commas [default: some frequent ones]."
+    words: str | None = typer.Option(
+        None, help="Words of the report, separated by commas [default: some frequent ones]."
     ),
-    axis: str = typer.Option(
-        "", help="Pairs of words that make an axis to place the words on, such as he:she,man:woman."
+    axis: str | None = typer.Option(
+        None, help="Pairs of words that make an axis to place the words on, such as he:she,man:woman."
     ),
     n: int = typer.Option(10, "-n", help="Number of neighbours of each word."),
     at: str | None = AT,
@@ -30,8 +30,8 @@ def report(
     from bayesvec.posterior.posterior import open_posterior
     from bayesvec.posterior.terms import read_axis, split_words
 
-    chosen = split_words(words) if words else None
-    poles = read_axis(axis) if axis else None
+    chosen = None if words is None else split_words(words)
+    poles = None if axis is None else read_axis(axis)
     posterior = open_posterior(run)
     if as_json and out is None:
         from bayesvec.report import gather

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from bayesvec._parallel import default_threads
+from bayesvec._pipeline import check_threads
 from bayesvec._types import Float32
 from bayesvec.chains.driver import Driver
 from bayesvec.counts.pairs import PairCounts
@@ -202,6 +202,7 @@ def calibrate(
     chosen = find(method)
     if chosen.is_point:
         raise OptionError(f"method {method} gives one point and no intervals; there is nothing to calibrate")
+    num_threads = check_threads(threads)
     thin = THIN[chosen.kind] if thin is None else thin
     least = {"draws": (draws, 9), "warmup": (warmup, 0), "quantities": (quantities, 1), "thin": (thin, 1)}
     _check(identify, level, error_rate, **least)
@@ -234,7 +235,7 @@ def calibrate(
             count=quantities,
             pooled=True,
             seed=seed,
-            threads=threads or default_threads(),
+            threads=num_threads,
             report=report,
         )
     how = {"warmup": warmup, "thin": thin, "identify": identify, "options": settings.options, "seed": seed}

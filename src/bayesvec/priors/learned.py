@@ -16,7 +16,10 @@ import numpy.typing as npt
 
 from bayesvec._types import Float64
 from bayesvec._validate import positive_number
+from bayesvec.errors import OptionError
 from bayesvec.priors.coupling import Sparse, off_diagonal
+
+MOST_PRECISE = 1e30  # largest precision of a prior; its inverse is the smallest
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,16 @@ def precision_of(value: Any, name: str, *, start: float = 1.0) -> float | Learne
     """Read a precision: a positive number, ``"learn"`` (chains then start at ``start``) or a `Learned`."""
     if isinstance(value, Learned):
         return value
-    return Learned(start=start) if value == "learn" else positive_number(name, value, ", or learn")
+    if value == "learn":
+        return Learned(start=start)
+    number = positive_number(name, value, ", or learn")
+    if (
+        not 1 / MOST_PRECISE <= number <= MOST_PRECISE
+    ):  # beyond it, squares of coordinates leave single precision
+        raise OptionError(
+            f"{name} is {number:g}; it must be from {1 / MOST_PRECISE:g} to {MOST_PRECISE:g}, or learn"
+        )
+    return number
 
 
 def precisions_of(precision: Any, context_precision: Any) -> dict[str, float | Learned]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesvec._atomic import placed
+from bayesvec._atomic import check_free, placed
 from bayesvec._progress import progress as show_progress
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Estimate
@@ -109,6 +109,8 @@ def _ask(
 ) -> _Answer:
     if out is not None and out.suffix != ".npz":
         raise OptionError(f"{out} ends in {out.suffix!r}; the covariance is written as .npz")
+    if out is not None:
+        check_free(out, what="a covariance", force=True, parents=True)
     wanted = split_words(words)
     with show_progress("laplace", None, enabled=progress) as advance:
         found = laplace_covariance(

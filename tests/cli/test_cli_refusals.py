@@ -1,0 +1,98 @@
+"""Values that are refused and outputs that cannot be written: one line on standard error, status 2, no traceback."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from bayesvec import fitting
+from run_tools import small_counts
+
+LONG = "n" * 300
+COMMAND = [sys.executable, "-c", "from bayesvec.cli import main; main()"]
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    out = tmp_path_factory.mktemp("refusals") / "run"
+    settings = {"method": "fake", "init": "random", "draws": 25, "warmup": 10, "progress": False}
+    fitting.fit(small_counts(), 3, out=out, **settings)
+    return out
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    (tmp_path / "t.txt").write_text("a cat sat on a mat\n" * 3)
+    (tmp_path / "groups.jsonl").write_text('{"t": "a b", "g": 1e400}\n')
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "t.txt", "--anchors", "²"], "anchors is '²'; it must be one of"),
+        (["fit", "t.txt", "--anchors", "1" * 5000], "it must be one of"),
+        (["fit", "t.txt", "--anchors", "9999"], "only --identify fixed"),
+        (["fit", "t.txt", "--anchors", "1,1,1"], "only --identify fixed"),
+        (["fit", "t.txt", "--prior-precision", "1e300"], "it must be from 1e-30 to 1e+30"),
+        (["fit", "--resume", "--out", LONG], "File name too long"),
+        (["count", "t.txt", "--memory", "9" * 400, "--out", "c"], "it must be less than"),
+        (["count", "t.txt", "--out", LONG], "File name too long"),
+        (["count", "groups.jsonl", "--text-column", "t", "--group-column", "g", "--out", "c"], "has inf"),
+        (["calibrate", "--threads", "0", "--worlds", "2"], "threads is 0; it must be 1 or more"),
+    ],
+)
+def test_refused(bayesvec, place, arguments, message):
+    status, out, err = bayesvec(*arguments)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+    assert sorted(os.listdir(place)) == ["groups.jsonl", "t.txt"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        *(
+            (["laplace", "--words", "w0", "--level", x], "between 0 and 1")
+            for x in ("nan", "inf", "0", "1", "2")
+        ),
+        (["laplace", "--words", "w0", "--out", f"{LONG}.npz"], "File name too long"),
+        (["report", "--words", ""], "empty word"),
+        (["report", "--out", "/proc/page.html"], "/proc may not be written to"),
+    ],
+)
+def test_refused_for_a_run(bayesvec, fitted, place, monkeypatch, arguments, message):
+    monkeypatch.setattr("bayesvec.report.write.gather", None)  # refused before the work
+    status, out, err = bayesvec(arguments[0], fitted, *arguments[1:])
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("redirection", "message"),
+    [(">/dev/full", "standard output: No space left on device"), (">&-", "standard output is closed")],
+)
+def test_output_that_cannot_be_written(fitted, redirection, message):
+    shell = ["sh", "-c", f'"$@" {redirection}', "sh", *COMMAND, "similarity", str(fitted), "w0", "w1"]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.1, 0.3, 0.6])
+def test_an_interrupt_during_start_up_is_one_line(fitted, seconds):
+    first = "import sys, os, signal, threading, contextlib, typing, bayesvec; sys.stderr.write('ready '); "
+    ready = first + "sys.stderr.flush(); from bayesvec.cli import main; main()"
+    command = [sys.executable, "-c", ready, "similarity", str(fitted), "w0", "w1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stderr.read(6)
+        time.sleep(0.05 + seconds)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+    assert b"Traceback" not in err
+    assert (process.returncode, err) in ((130, b"bayesvec: stopped\n"), (0, b""))
