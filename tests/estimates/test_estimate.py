@@ -112,3 +112,30 @@ def test_stands_where_a_number_is_expected():
     estimate = Estimate(np.array([[0.25, 0.75]]))
     assert float(estimate) == 0.5
     assert f"{float(estimate):.2f}" == "0.50"
+
+
+def test_median_quantile_and_probability_below():
+    estimate = Estimate([[1.0, 2.0, 3.0], [4.0, 5.0, 100.0]])
+    assert estimate.median == 3.5
+    assert estimate.quantile(0.2) == 2.0
+    assert estimate.probability_below(3.0) == pytest.approx(1 / 3)
+    assert np.isnan(Estimate([[1.0]]).probability_below(3.0))
+    for wrong in (-0.1, 1.1, np.nan):
+        with pytest.raises(OptionError, match="between 0 and 1"):
+            estimate.quantile(wrong)
+
+
+def test_the_highest_density_interval_is_the_shortest():
+    draws = np.random.default_rng(0).exponential(size=(2, 20_000))
+    low, high = Estimate(draws).hdi(0.9)
+    assert low < 0.01
+    assert high == pytest.approx(np.log(10), abs=0.05)
+    assert np.isnan(Estimate([[1.0]]).hdi()).all()
+    with pytest.raises(OptionError, match="level is 2"):
+        Estimate(draws).hdi(2)
+
+
+def test_an_estimate_is_formatted_as_its_mean():
+    estimate = Estimate([[1.0, 2.0, 4.0]], "norm(a)")
+    assert format(estimate, ".2f") == f"{estimate:.2f}" == "2.33"
+    assert f"{estimate}" == str(estimate)

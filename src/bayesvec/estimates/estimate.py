@@ -80,6 +80,35 @@ class Estimate:
         """
         return float((self.draws > threshold).mean()) if self.draws.size > 1 else math.nan
 
+    def probability_below(self, threshold: float) -> float:
+        """Return the probability that the number is below ``threshold``; NaN for a single draw."""
+        return float((self.draws < threshold).mean()) if self.draws.size > 1 else math.nan
+
+    @property
+    def median(self) -> float:
+        """The posterior median."""
+        return float(np.median(self.draws))
+
+    def quantile(self, probability: float) -> float:
+        """Return the value below which the number lies with this ``probability``; NaN for a single draw."""
+        if not 0 <= probability <= 1:
+            raise OptionError(f"probability is {probability:g}; it must lie between 0 and 1, such as 0.05")
+        return float(np.quantile(self.draws, probability)) if self.draws.size > 1 else math.nan
+
+    def hdi(self, level: float = LEVEL) -> tuple[float, float]:
+        """Return the highest-density interval: the shortest that holds a fraction ``level`` of the draws.
+
+        It suits posteriors with one mode. It is NaN for a single draw.
+        """
+        tails(level)  # raises if it is no probability
+        if self.draws.size == 1:
+            return math.nan, math.nan
+        ordered = np.sort(self.draws, axis=None)
+        inside = min(math.ceil(level * ordered.size), ordered.size - 1)
+        widths = ordered[inside:] - ordered[: ordered.size - inside]
+        first = int(np.argmin(widths))
+        return float(ordered[first]), float(ordered[first + inside])
+
     @cached_property
     def rhat(self) -> float:
         """Rank-normalised split R-hat; NaN if the draws are constant or too few."""
@@ -118,6 +147,10 @@ class Estimate:
 
     def __float__(self) -> float:
         return self.mean
+
+    def __format__(self, form: str) -> str:
+        """Write the mean in a format of numbers, such as ``.2f``; without one, the sentence."""
+        return format(self.mean, form) if form else str(self)
 
     def __str__(self) -> str:
         return self.sentence()
