@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bayesvec._parallel import WORTH_SHARING, Threads
-from bayesvec._types import Bool, Float32, Int64
+from bayesvec._types import Bool, Float32, Float64, Int64
 from bayesvec.counts.pairs import Side
 from bayesvec.kernels.coupling import Coupling, couple_rows
 from bayesvec.kernels.rows import SEGMENT, RowSide
@@ -76,9 +76,8 @@ class Half:
     def at(self, prior: RowPrior) -> "Half":
         """Return it with the same prior at other scales."""
         rows, dim = self.side.precision.shape
-        side = self.side._replace(
-            precision=np.array(prior.precision_rows(rows, dim)), shift=np.array(prior.shift_rows(rows, dim))
-        )
+        precision, shift = _prior_arrays(prior, rows, dim)
+        side = self.side._replace(precision=precision, shift=shift)
         if self.coupling is None or prior.neighbours is None:
             return replace(self, side=side)
         return replace(self, side=side, coupling=self.coupling._replace(weight=prior.neighbours.data))
@@ -96,17 +95,24 @@ class Half:
         return self.side._replace(shift=shift)
 
 
+def _prior_arrays(prior: RowPrior, rows: int, dim: int) -> tuple[Float64, Float64]:
+    """Return the precision and the shift of each row, in C order: any other layout would be compiled again."""
+    precision, shift = prior.precision_rows(rows, dim), prior.shift_rows(rows, dim)
+    return np.array(precision, order="C"), np.array(shift, order="C")
+
+
 def make_side(side: Side, prior: RowPrior, dim: int, fixed: Bool) -> RowSide:
     """Return one side of the counts with its prior, laid out for the kernels."""
     rows = len(fixed)
     n = side.n_pos + side.n_neg
+    precision, shift = _prior_arrays(prior, rows, dim)
     return RowSide(
         indptr=np.asarray(side.indptr),
         other=np.asarray(side.other),
         n=n,
         kappa=(side.n_pos - 0.5 * n).astype(np.float32),
-        precision=np.array(prior.precision_rows(rows, dim)),
-        shift=np.array(prior.shift_rows(rows, dim)),
+        precision=precision,
+        shift=shift,
         fixed=fixed,
     )
 
