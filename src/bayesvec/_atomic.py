@@ -6,6 +6,7 @@ files and array files carry checksums, so that damage is reported and never used
 """
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -218,7 +219,9 @@ class Staged:
         partial = path.with_name(path.name + PARTIAL)
         self._final.pop(path, None)
         try:
-            with open(partial, "wb", buffering=1 << 20) as file:
+            with contextlib.suppress(FileNotFoundError):
+                partial.unlink()  # left by a crash, or a link that leads elsewhere
+            with open(partial, "xb", buffering=1 << 20) as file:  # x: O_EXCL, which follows no link
                 for part in parts:
                     file.write(part)
         except BaseException:
@@ -304,13 +307,21 @@ def read_arrays(path: Path) -> dict[str, Array]:
     content = path.read_bytes()
     if len(content) < 5 or checksum(content[:-4]) != int.from_bytes(content[-4:], "little"):
         raise damaged
-    start = content.index(b"\n") + 1
     arrays = {}
-    for name, (dtype, shape) in json.loads(content[:start]).items():
-        size = int(np.prod(shape, dtype=np.int64))
-        arrays[name] = np.frombuffer(content, dtype, size, start).reshape(shape).copy()
-        start += arrays[name].nbytes
+    try:
+        start = content.index(b"\n") + 1
+        for name, (dtype, shape) in json.loads(content[:start]).items():
+            size = int(np.prod(shape, dtype=np.int64))
+            arrays[name] = np.frombuffer(content, dtype, size, start).reshape(shape).copy()
+            start += arrays[name].nbytes
+    except (ValueError, TypeError, AttributeError, OverflowError):
+        raise damaged from None
     return arrays
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    """Open a file, but not what a link there points at, and never wait for a pipe."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
 
 
 class Lock:
@@ -323,7 +334,13 @@ class Lock:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = open(folder / "lock", "ab")  # noqa: SIM115  (held until close)
+        try:
+            self._file = open(folder / "lock", "ab", opener=_open_no_link)  # noqa: SIM115  (held until close)
+        except OSError as refused:
+            if refused.errno not in (errno.ELOOP, errno.ENXIO):
+                raise
+            message = f"{folder / 'lock'} is not a plain file, so the folder cannot be locked; remove it"
+            raise RunError(message, path=str(folder)) from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -297,6 +297,107 @@ def test_flipped_byte_in_json_is_named(written, name):
     open_draws(written).verify()
 
 
+def test_flipped_byte_in_zarr_json_is_named(written):
+    paths = sorted((written / "draws.zarr").rglob("zarr.json"))
+    assert len(paths) > 8
+    for path in paths:
+        content = path.read_bytes()
+        for place in range(1, len(content), max(1, len(content) // 12)):
+            if content[place : place + 1].isspace():
+                continue
+            flip(path, place)
+            with pytest.raises(RunError, match=r"zarr\.json is damaged"):
+                open_draws(written)
+            flip(path, place)
+    open_draws(written)
+
+
+FORGED = [
+    ("settings.chains", 10**9),
+    ("settings.chains", "2"),
+    ("settings.chains", 3),
+    ("settings.chains", None),
+    ("settings.draws", -1),
+    ("settings.dim", 10**15),
+    ("settings.dim", 4.5),
+    ("settings.method", 7),
+    ("settings.options", [1]),
+    ("settings.unknown", 1),
+    ("settings", []),
+    ("settings", None),
+    ("arrays.rho.group", "../../outside"),
+    ("arrays.rho.group", "/outside"),
+    ("arrays.rho.shape", [10**15, 3]),
+    ("arrays.rho.shape", [23, 10**15]),
+    ("arrays.rho.shape", [10**6, 3]),
+    ("arrays.rho.shape", 7),
+    ("arrays.rho.dims", ["../word", "dim"]),
+    ("arrays.rho.dtype", "object"),
+    ("arrays.rho.shard_draws", 0),
+    ("arrays.rho.chunk_rows", 10**15),
+    ("arrays.rho", None),
+    ("arrays.../../outside", {}),
+    ("arrays.cosine.shape", [10**15]),
+    ("arrays", 1),
+    ("monitored", [[0, 10**9]]),
+    ("monitored", [[0]]),
+    ("monitored", 3),
+]
+
+
+@pytest.mark.parametrize(("entry", "value"), FORGED)
+def test_forged_manifests_are_refused_at_once(written, entry, value):
+    manifest = files.read_json(written / "manifest.json")
+    *above, last = entry.split(".", 2) if "outside" not in entry else ["arrays", "../../outside"]
+    place = manifest
+    for name in above:
+        place = place[name]
+    place[last] = value
+    files.write_json(written / "manifest.json", manifest)
+    with pytest.raises(RunError, match=r"manifest\.json cannot be right"):
+        open_draws(written)
+
+
+def test_forged_sizes_that_do_not_fit_the_draws_are_refused(written):
+    manifest = files.read_json(written / "manifest.json")
+    manifest["arrays"]["rho"]["shard_draws"] = 10**6
+    files.write_json(written / "manifest.json", manifest)
+    with pytest.raises(RunError, match=r"is damaged: it has [\d,]+ bytes, not"):
+        open_draws(written)
+
+
+def test_forged_marks_are_refused(written):
+    for mark in (
+        {"sweep": 1},
+        {"sweep": 1, "draws": -1, "generation": 1},
+        {"sweep": 1, "draws": 1, "generation": "x"},
+    ):
+        files.write_json(written / "state" / "chain-0.json", mark)
+        with pytest.raises(RunError, match=r"chain-0\.json is damaged"):
+            open_draws(written)
+
+
+def test_resuming_writes_nothing_outside(written, tmp_path):
+    from bayesvec.storage import folder
+
+    outside = tmp_path / "outside"
+    outside.write_text("mine")
+    (written / "lock").unlink(missing_ok=True)
+    (written / "lock").symlink_to(outside)
+    with pytest.raises(RunError, match="lock is not a plain file"):
+        folder.resume(written)
+    (written / "lock").unlink()
+    (written / "state").rename(tmp_path / "moved")
+    (written / "state").symlink_to(tmp_path / "moved")
+    with pytest.raises(RunError, match="leads out of the run folder"):
+        folder.resume(written)
+    assert not (written / "lock").exists()
+    (written / "manifest.json.partial").symlink_to(outside)
+    files.write_json(written / "manifest.json", files.read_json(written / "manifest.json"))
+    assert outside.read_text() == "mine"
+    assert not (written / "manifest.json.partial").is_symlink()
+
+
 def test_damaged_checkpoint_is_named(written):
     (checkpoint,) = (written / "state").glob("chain-0.*.arrays")
     for place in (0, 40, -40, -1):

@@ -256,6 +256,8 @@ class _Folder(NamedTuple):
         file = self.path / f"{name}.npy"
         try:
             dtype, shape = self.manifest["arrays"][name]
+            if "crc32c" in self.manifest:  # before anything in the file is used, its header too
+                self.check(files.checksum_of_file(file) == self.manifest["crc32c"][name], file)
             # a plain array over the map: compiled code treats it like any other read-only array
             array = np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
         except FileNotFoundError:
@@ -274,16 +276,14 @@ class _Folder(NamedTuple):
         if array.dtype.str != dtype or list(array.shape) != shape:
             found = f"{array.dtype} {array.shape}, not {dtype} {tuple(shape)}"
             raise _damaged(self.path, f"{file.name} has {found}")
-        if not self.is_whole(name, array):
-            raise _damaged(self.path, f"{file.name} does not match its checksum")
+        if name in self.manifest["hashes"] and "crc32c" not in self.manifest:
+            self.check(_hash(array) == self.manifest["hashes"][name], file)
         return array
 
-    def is_whole(self, name: str, array: Array) -> bool:
-        """Whether an array matches its CRC-32C, or in a folder without them its SHA-256, if it has one."""
-        if "crc32c" in self.manifest:
-            return bool(files.checksum_of_file(self.path / f"{name}.npy") == self.manifest["crc32c"][name])
-        hashes = self.manifest["hashes"]
-        return name not in hashes or _hash(array) == hashes[name]
+    def check(self, matches: bool, file: Path) -> None:
+        """Raise if a file does not match its checksum."""
+        if not matches:
+            raise _damaged(self.path, f"{file.name} does not match its checksum")
 
     def arrays(self, prefix: str) -> dict[str, Array]:
         """Map the arrays whose names start with ``prefix``, by the rest of the name."""

@@ -210,13 +210,29 @@ def check_free(path: Path, *, force: bool = False) -> None:
 
 def resume(path: Path) -> Run:
     """Open a run to resume it."""
-    layout.read_manifest(path)  # a wrong folder is left without a lock file
+    _check_inside(path, layout.read_manifest(path))  # a wrong folder is left without a lock file
     lock = files.Lock(path)
     try:
         return Run(path, layout.read_manifest(path), lock)
     except BaseException:
         lock.close()
         raise
+
+
+def _check_inside(path: Path, manifest: dict[str, Any]) -> None:
+    """Raise a `RunError` if a folder that is written to on resuming is a link to somewhere else."""
+    arrays = layout.stored_arrays(path, manifest).values()
+    written = {
+        path / "state",
+        *(array.folder for array in arrays),
+        *(array.folder.parent / "draw" for array in arrays),
+    }
+    for folder in sorted(written):
+        if not folder.resolve().is_relative_to(path.resolve()):
+            message = (
+                f"{folder} leads out of the run folder, and resuming would write there; put a folder there"
+            )
+            raise RunError(message, path=str(path))
 
 
 def create(

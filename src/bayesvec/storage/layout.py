@@ -20,6 +20,7 @@ from bayesvec import _atomic as files
 from bayesvec._types import Array
 from bayesvec.errors import RunError
 from bayesvec.storage import zarr3
+from bayesvec.storage.schema import check_manifest, is_size
 
 FORMAT = "bayesvec run"
 FORMAT_VERSION = 1
@@ -44,10 +45,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         missing = "it has no manifest.json" if folder.is_dir() else "it is a file"
         what = missing if folder.exists() else "there is nothing of that name"
         raise RunError(f"{folder} is not a run folder: {what}", path=str(folder)) from None
-    if manifest["format_version"] > FORMAT_VERSION:
-        version = manifest["versions"]["bayesvec"]
+    newer = manifest.get("format_version", 0)
+    if isinstance(newer, int) and newer > FORMAT_VERSION:
+        version = manifest.get("versions", {}).get("bayesvec")
         message = f"{folder} was written by bayesvec {version}, in a newer format; update bayesvec to read it"
         raise RunError(message, path=str(folder))
+    check_manifest(manifest, folder)
     return manifest
 
 
@@ -68,10 +71,16 @@ def checkpoint_file(folder: Path, chain: int, generation: int) -> Path:
 
 def read_mark(folder: Path, chain: int) -> Mark:
     """Return what is committed of a chain."""
+    path = mark_file(folder, chain)
     try:
-        return Mark(**files.read_json(mark_file(folder, chain)))
+        mark = files.read_json(path)
     except FileNotFoundError:
         return Mark()
+    if mark.keys() != {*Mark._fields} or not all(is_size(value) for value in mark.values()):
+        raise RunError(
+            f"{path} is damaged: it must hold whole numbers {', '.join(Mark._fields)}", path=str(path)
+        )
+    return Mark(**mark)
 
 
 def read_checkpoint(folder: Path, chain: int, mark: Mark) -> dict[str, Array]:

@@ -53,6 +53,11 @@ def read_outcome(folder: Path) -> Outcome:
         return Outcome(**files.read_json(folder / "state" / "outcome.json"))
     except (FileNotFoundError, NotADirectoryError):
         return Outcome()
+    except TypeError:
+        path = folder / "state" / "outcome.json"
+        raise RunError(
+            f"{path} is damaged: its entries are not those of an outcome", path=str(path)
+        ) from None
 
 
 def check_extendable(folder: Path, kind: str, settings: Settings, draws: int, *, started: bool) -> None:

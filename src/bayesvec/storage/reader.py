@@ -88,6 +88,9 @@ class Draws:
         self._marks = [read_mark(path, chain) for chain in range(self.num_chains)]
         self.num_draws = min(mark.draws for mark in self._marks)
         self._arrays = layout.stored_arrays(path, self.manifest)
+        if (path / "draws.zarr").exists():
+            zarr3.check_metadata(path / "draws.zarr", self.manifest["settings"]["draws"])
+        self._check_last_shards()
 
     def __repr__(self) -> str:
         kept = f"{self.num_chains} chains of {self.num_draws} draws"
@@ -110,6 +113,17 @@ class Draws:
         A process that was killed leaves no total; the time of the sweeps whose draws are stored is known even then.
         """
         return max(float(self.stats("seconds").sum(axis=1).max()), read_seconds(self.path))
+
+    def _check_last_shards(self) -> None:
+        """Raise unless the last committed draws are there with the size that the manifest states."""
+        for array in self._arrays.values():
+            for chain, mark in enumerate(self._marks):
+                path = array.shard(chain, max(mark.draws - 1, 0) // array.shard_draws)
+                if mark.draws and path.exists() and path.stat().st_size != array.shard_bytes:
+                    message = (
+                        f"{path} is damaged: it has {path.stat().st_size:,} bytes, not {array.shard_bytes:,}"
+                    )
+                    raise RunError(message, path=str(path))
 
     @cached_property
     def _names(self) -> dict[str, Any]:

@@ -83,6 +83,11 @@ class Array:
         """Bytes of a chunk without its checksum."""
         return self.shard_draws * self.chunk_rows * self.width * self.stored.itemsize
 
+    @property
+    def shard_bytes(self) -> int:
+        """Bytes of a shard: its chunks, its index of 16 bytes per chunk, and their checksums."""
+        return self.num_chunks * (self.chunk_bytes + 4 + 16) + 4
+
     @cached_property
     def index(self) -> bytes:
         """The end of every shard: offset and length of each chunk, and a checksum of these."""
@@ -197,6 +202,38 @@ def write_root(folder: Path) -> None:
     }
     consolidated = {"kind": "inline", "must_understand": False, "metadata": below}
     write(folder / "zarr.json", [_group_metadata({}, consolidated_metadata=consolidated)])
+
+
+def check_metadata(root: Path, draws: int) -> None:
+    """Raise a `RunError` if a zarr.json is damaged: each has a copy in that of the root, and they must agree.
+
+    Where the number of draws is stated it must be ``draws`` or more: a run that is being extended has made room.
+    """
+    path = root / "zarr.json"
+    try:
+        described = json.loads(path.read_bytes())
+        copies = described["consolidated_metadata"]["metadata"]
+        consolidated = {"kind": "inline", "must_understand": False, "metadata": copies}
+        whole = json.loads(_group_metadata({}, consolidated_metadata=consolidated)) == described
+        for name, copy in copies.items():
+            path = root.joinpath(*(part for part in name.split("/") if part != ".."), "zarr.json")
+            own = json.loads(path.read_bytes())
+            whole = whole and _without_draws(own, draws) == _without_draws(copy, draws)
+            if not whole:
+                break
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, OSError):
+        whole = False
+    if not whole:
+        message = f"{path} is damaged: it does not match its copy in {root / 'zarr.json'}"
+        raise RunError(message, path=str(path))
+
+
+def _without_draws(metadata: dict[str, Any], draws: int) -> dict[str, Any]:
+    """Return the metadata of an array without its number of draws, if there is room for ``draws``."""
+    names, shape = metadata.get("dimension_names", []), list(metadata.get("shape", []))
+    if "draw" in names and shape[names.index("draw")] >= draws:
+        shape[names.index("draw")] = None
+    return {**metadata, "shape": shape}
 
 
 def _group_metadata(attributes: dict[str, Any], **more: Any) -> bytes:
