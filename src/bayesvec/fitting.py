@@ -37,7 +37,7 @@ from bayesvec.storage.folder import Run
 from bayesvec.storage.kinds import SWEEPS
 from bayesvec.storage.outcome import add_seconds, check_extendable
 from bayesvec.storage.room import check_memory
-from bayesvec.storage.settings import Settings
+from bayesvec.storage.settings import PRIOR_PRECISION, Settings
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
@@ -58,7 +58,7 @@ def fit(
     chains: int = Settings.chains,
     draws: int = Settings.draws,
     warmup: int = Settings.warmup,
-    prior_precision: float | str = Settings.prior_precision,  # type: ignore[assignment]  # None is for other priors
+    prior_precision: float | str = PRIOR_PRECISION,
     identify: str = Settings.identify,
     seed: int = Settings.seed,
     out: str | os.PathLike[str] | None = None,
@@ -186,7 +186,7 @@ def make_settings(
     method: str = Settings.method,
     anchors: str | Sequence[int] = Settings.anchors,
     prior: Prior | None = None,
-    prior_precision: float | str = Settings.prior_precision,  # type: ignore[assignment]  # None is for other priors
+    prior_precision: float | str = PRIOR_PRECISION,
     threads: int | None = None,
     options: Mapping[str, Any] | None = None,
     **others: Any,

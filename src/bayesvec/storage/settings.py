@@ -13,6 +13,7 @@ CHOICES = {
 }
 INITS = ("map", "random")  # or "vectors" and a fingerprint of those that were given
 LEAST = {"dim": 1, "chains": 1, "draws": 1, "thin": 1, "warmup": 0, "seed": 0}
+PRIOR_PRECISION = 1.0  # the default
 ANCHORS = ("qr", "last", "first", "random")
 
 
@@ -47,7 +48,7 @@ class Settings:
     anchors: str | list[int] = "qr"
     init: str = "map"
     store: str = "both"
-    prior_precision: float | str | None = 1.0
+    prior_precision: float | str | None = PRIOR_PRECISION
     prior: str | None = None
     prior_recipe: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
