@@ -1,7 +1,7 @@
 """A Gibbs chain that a benchmark sweeps by hand."""
 
 from bayesvec.counts.rows import with_rows
-from bayesvec.inference.contract import Problem
+from bayesvec.inference.contract import Problem, Start
 from bayesvec.inference.gibbs import sampler as gibbs
 
 
@@ -16,7 +16,7 @@ class Chain:
 
     def __init__(self, sampler, threads, chain=0, **start):
         self.sampler, self.threads, self.chain, self.number = sampler, threads, chain, 0
-        self.state = sampler.init(seed=1, chain=chain, **start)
+        self.state = sampler.init(Start(seed=1, chain=chain, **start))
         self.info = None
 
     def sweep(self, count=1):

@@ -174,7 +174,7 @@ def fit(
         try:
             return _finish(run, data, threads=threads, progress=progress)
         except (OptionError, NumericalError):
-            if not run.started:  # such as anchors that cannot be: nothing is lost, and the name is free again
+            if not run.started:  # such as impossible anchors: nothing is lost, and the name is free again
                 run.discard()
             raise
         finally:
@@ -336,7 +336,7 @@ def _num_threads(threads: int | None) -> int:
 
 
 def _check_learning(method: Method, prior: Prior | None, prior_precision: float | str) -> None:
-    """Raise if a precision is to be learned by a method that does not do that."""
+    """Raise if the method cannot learn the precisions of the prior."""
     if prior is not None and not isinstance(prior, Prior):
         raise OptionError(
             f"prior is {prior!r}; it must be a Prior, such as bayesvec.priors.grouped(counts) makes"

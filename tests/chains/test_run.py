@@ -445,7 +445,7 @@ def test_more_than_the_memory_is_refused(tmp_path, monkeypatch):
         run.fit(small_counts(), 10**6, out=tmp_path / "run", progress=False)
     assert not list(tmp_path.iterdir())
     monkeypatch.setattr(room, "memory_bytes", lambda: 10_000)
-    with pytest.raises(OptionError, match="take a smaller dim or fewer words"):
+    with pytest.raises(OptionError, match="use a smaller dim or fewer words"):
         fake_fit(tmp_path / "run")
     monkeypatch.setattr(room, "memory_bytes", lambda: None)  # not reported by the system
     fake_fit(tmp_path / "run", draws=2)

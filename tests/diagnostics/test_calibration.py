@@ -19,7 +19,7 @@ from bayesvec.diagnostics.sbc import (
     sbc_ranks,
 )
 from bayesvec.errors import OptionError
-from bayesvec.inference.contract import Problem
+from bayesvec.inference.contract import Problem, Start
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.priors import spherical
 from evidence import agrees
@@ -32,7 +32,7 @@ def gibbs_method(precision, *, warmup=60, draws=31, thin=12):
 
     def draw(counts, seed):
         problem = gibbs.prepare(Problem(counts, spherical(precision), 2))
-        state = problem.init(seed=seed, chain=0)
+        state = problem.init(Start(seed=seed, chain=0))
         kept = []
         for number in range(1, warmup + draws * thin + 1):
             state, _ = problem.step(state, seed=seed, chain=0, number=number, threads=Threads(1))

@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from bayesvec._parallel import Threads, default_threads
 from bayesvec.estimates.convergence import ess_bulk
-from bayesvec.inference.contract import Problem
+from bayesvec.inference.contract import Problem, Start
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.priors import spherical
 from bayesvec.simulation.pairs import simulate
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 def draw(counts, *, precision=DIM, seed=1, options=None):
     """Return draws of rho and alpha, (DRAWS, VOCAB, DIM) each."""
     problem = gibbs.prepare(Problem(counts, spherical(float(precision)), DIM, options=options))
-    state, threads = problem.init(seed=seed, chain=0), Threads(1)
+    state, threads = problem.init(Start(seed=seed, chain=0)), Threads(1)
     kept = []
     for number in range(WARMUP + DRAWS):
         state, _ = problem.step(state, seed=seed, chain=0, number=number, threads=threads)

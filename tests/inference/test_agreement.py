@@ -17,7 +17,7 @@ from bayesvec._parallel import Threads, default_threads
 from bayesvec.chains.start import jittered
 from bayesvec.diagnostics.sbc import choose_functionals, judge, sbc_ranks
 from bayesvec.estimates.convergence import mcse, rhat
-from bayesvec.inference.contract import Problem
+from bayesvec.inference.contract import Problem, Start
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.inference.nuts.sampler import Nuts
 from bayesvec.model.identification import choose_anchors
@@ -66,7 +66,7 @@ def by_gibbs(setting, world, *, factor=1.0, chains=4):
     begin = {"rho": mode.rho, "alpha": mode.alpha}
 
     def run(chain):
-        state = problem.init(seed=3, chain=chain, **jittered(begin, 3, chain))
+        state = problem.init(Start(seed=3, chain=chain, **jittered(begin, 3, chain)))
         kept = []
         for number in range(1, warmup + draws + 1):
             state, _ = problem.step(state, seed=3, chain=chain, number=number, threads=Threads(1))
@@ -134,7 +134,7 @@ RANKED = 63  # draws in each world, thinned until they are about independent
 def gibbs_draws(factor=1.0, warmup=200, thin=8):
     def draw(counts, seed):
         problem = gibbs.prepare(Problem(counts, spherical(2.0 * factor), 3))
-        state = problem.init(seed=seed, chain=0)
+        state = problem.init(Start(seed=seed, chain=0))
         kept = []
         for number in range(1, warmup + RANKED * thin + 1):
             state, _ = problem.step(state, seed=seed, chain=0, number=number, threads=Threads(1))

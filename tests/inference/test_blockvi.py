@@ -368,7 +368,7 @@ def test_too_few_sweeps_are_told():
 def test_what_is_wrong_is_said():
     with pytest.raises(OptionError, match="max_sweeps is 0; it must be 1 or more"):
         blockvi.Options(max_sweeps=0)
-    with pytest.raises(OptionError, match="tolerance is nan; it must be positive"):
+    with pytest.raises(OptionError, match="tolerance is nan; it must be a positive number"):
         blockvi.Options(tolerance=math.nan)
     ascent = begin(some_counts(), PRIOR, 2)
     ascent.sides[0].precision[2:] = -1e6

@@ -9,7 +9,7 @@ from bayesvec import priors
 from bayesvec._parallel import Threads
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.counts.rows import with_rows
-from bayesvec.inference.contract import Problem
+from bayesvec.inference.contract import Problem, Start
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.inference.sides import Colour
 from bayesvec.kernels.rows import SEGMENT
@@ -165,7 +165,7 @@ def many_slices(words=30, slices=6, contexts=40, seed=0):
 
 def chain(problem, threads, sweeps=3):
     with Threads(threads) as pool:
-        state = problem.init(seed=11, chain=0)
+        state = problem.init(Start(seed=11, chain=0))
         for number in range(sweeps):
             state, info = problem.step(state, seed=11, chain=0, number=number, threads=pool)
     return state, info
@@ -220,7 +220,7 @@ def test_huge_rows_know_their_neighbours(options):
     assert sorted(problem.by_word.huge.tolist()) == [0, 1, 2]
     one, two = (chain(problem, threads, sweeps=40)[0] for threads in (1, 2))
     np.testing.assert_array_equal(one.rho, two.rho)
-    start = problem.init(seed=11, chain=0).rho
+    start = problem.init(Start(seed=11, chain=0)).rho
     assert np.abs(one.rho[0] - one.rho[1]).max() < 0.01 < np.abs(start[0] - start[1]).max()
 
 

@@ -7,7 +7,7 @@ from scipy.special import expit
 from bayesvec._parallel import Threads
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.errors import NumericalError, OptionError
-from bayesvec.inference.contract import Problem
+from bayesvec.inference.contract import Problem, Start
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.kernels import orbit as orbit_kernel
 from bayesvec.kernels.rows import SEGMENT
@@ -125,7 +125,7 @@ def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
 
 def run(problem, threads, sweeps=3, chain=0):
     with Threads(threads) as pool:
-        state = problem.init(seed=11, chain=chain)
+        state = problem.init(Start(seed=11, chain=chain))
         for number in range(sweeps):
             state, info = problem.step(state, seed=11, chain=chain, number=number, threads=pool)
     return state, info
@@ -170,7 +170,7 @@ def test_a_huge_row_has_the_conditional_of_its_logistic_regression():
     fixed = np.random.default_rng(3).normal(size=(counts.num_contexts, 2)) / np.sqrt(2)
     anchors = Anchors(np.arange(counts.num_contexts), fixed)
     problem = gibbs.prepare(Problem(counts, spherical(1.0), 2, options=gibbs.Options(), anchors=anchors))
-    state = problem.init(seed=3, chain=0)
+    state = problem.init(Start(seed=3, chain=0))
     alpha = state.alpha.astype(np.float64)
     draws = []
     for number in range(1000):  # given fixed contexts, the word rows walk over their conditional
@@ -211,12 +211,12 @@ def test_anchors_stay():
     problem = gibbs.prepare(Problem(small_counts(), spherical(1.0), 2, anchors=ANCHORS))
     state, _ = run(problem, 1)
     np.testing.assert_array_equal(state.alpha[ANCHORS.rows], ANCHORS.values.astype(np.float32))
-    assert not np.allclose(state.alpha[1], problem.init(seed=11, chain=0).alpha[1])
+    assert not np.allclose(state.alpha[1], problem.init(Start(seed=11, chain=0)).alpha[1])
 
 
 def test_a_broken_row_is_named():
     problem = gibbs.prepare(Problem(small_counts(), spherical(1.0), 2))
-    state = problem.init(seed=0, chain=0)
+    state = problem.init(Start(seed=0, chain=0))
     state.rho[2, 1] = np.nan
     with pytest.raises(NumericalError, match="'w2'") as raised:
         problem.step(state, seed=0, chain=0, number=0, threads=ONE)

@@ -12,7 +12,7 @@ from bayesvec.counts.pairs import from_pairs
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimates.convergence import ess_bulk
 from bayesvec.inference.blockvi import method as blockvi
-from bayesvec.inference.contract import Problem
+from bayesvec.inference.contract import Problem, Start
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.inference.mfvi import advi
 from bayesvec.inference.mfvi import ascent as meanfield
@@ -278,10 +278,10 @@ def test_stan_without_a_step_scale(monkeypatch):
 
 def test_what_is_wrong_is_said():
     for options, message in (
-        ({"schedule": "sgd"}, "schedule is 'sgd'; it must be one of adam, advi"),
+        ({"schedule": "sgd"}, "schedule is 'sgd'; it must be adam or advi"),
         ({"max_iterations": 0}, "max_iterations is 0; it must be 1 or more"),
         ({"pairs": -1}, "pairs is -1; it must be 1 or more"),
-        ({"tolerance": 0.0}, "tolerance is 0.0; it must be positive"),
+        ({"tolerance": 0.0}, "tolerance is 0.0; it must be a positive number"),
     ):
         with pytest.raises(OptionError, match=message):
             mfvi.Options(**options)
@@ -298,7 +298,7 @@ def variational_draws(method, counts, precision, dim, *, count, options=None, se
 
 def gibbs_draws(counts, precision, dim, *, count, warmup, thin=1, seed=1):
     problem = gibbs.prepare(Problem(counts, spherical(float(precision)), dim))
-    state, kept = problem.init(seed=seed, chain=0), []
+    state, kept = problem.init(Start(seed=seed, chain=0)), []
     for number in range(1, warmup + count * thin + 1):
         state, _ = problem.step(state, seed=seed, chain=0, number=number, threads=ONE)
         if number > warmup and (number - warmup) % thin == 0:

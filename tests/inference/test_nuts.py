@@ -11,7 +11,7 @@ from scipy.special import expit
 from bayesvec._parallel import Threads
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.errors import NumericalError, OptionError
-from bayesvec.inference.contract import Problem
+from bayesvec.inference.contract import Problem, Start
 from bayesvec.inference.nuts import Options, target
 from bayesvec.inference.nuts.sampler import Nuts
 from bayesvec.model.density import Model
@@ -153,7 +153,7 @@ def test_depth_and_acceptance_follow_the_options():
 
 def test_no_more_draws_than_there_are():
     sampler = Nuts(Problem(small(), spherical(2.0), 2, warmup=30, draws=30))
-    state = sampler.init(seed=5, chain=1)
+    state = sampler.init(Start(seed=5, chain=1))
     with pytest.raises(OptionError, match="30 draws a chain; such a run cannot be extended"):
         sampler.step(state, seed=5, chain=1, number=31, threads=Threads(1))
 

@@ -13,7 +13,7 @@ from bayesvec.counts.pairs import from_pairs
 from bayesvec.counts.rows import with_rows
 from bayesvec.errors import OptionError
 from bayesvec.estimates.convergence import ess_bulk
-from bayesvec.inference.contract import Problem
+from bayesvec.inference.contract import Problem, Start
 from bayesvec.inference.gibbs import precisions as scales_module
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.kernels.rows import make_work
@@ -177,7 +177,7 @@ def grid(low, high, size):
 
 def gibbs_draws(counts, prior, watch, sweeps=6000, dim=1):
     problem = gibbs.prepare(Problem(counts, prior, dim))
-    state = problem.init(seed=3, chain=0)
+    state = problem.init(Start(seed=3, chain=0))
     found = []
     for number in range(sweeps):
         state, _ = problem.step(state, seed=3, chain=0, number=number, threads=ONE)
@@ -264,7 +264,7 @@ def test_a_learned_drift_against_quadrature():
 def test_the_likelihood_along_a_line_is_that_of_the_model():
     counts, prior = dynamic_problem()
     problem = gibbs.prepare(Problem(counts, prior, DIM))
-    state = problem.init(seed=1, chain=0)
+    state = problem.init(Start(seed=1, chain=0))
     direction = np.random.default_rng(1).normal(size=state.rho.shape)
     found = {}
     for count in (1, 2):
@@ -307,7 +307,7 @@ def test_scales_move_with_their_rows_where_data_are_few(monkeypatch):
     def ess(every):
         monkeypatch.setattr(gibbs, "INTERWEAVE_EVERY", every)
         problem = gibbs.prepare(Problem(counts, prior, 4))
-        state = problem.init(seed=3, chain=0)
+        state = problem.init(Start(seed=3, chain=0))
         found = []
         for number in range(1500):
             state, _ = problem.step(state, seed=3, chain=0, number=number, threads=ONE)
@@ -333,7 +333,7 @@ def test_a_scale_of_contexts_moves_with_them_where_it_cannot_be_exchanged(monkey
 def test_log_posterior_has_the_scales_in_it():
     counts, prior = dynamic_problem()
     problem = gibbs.prepare(Problem(counts, prior, DIM))
-    state = problem.init(seed=1, chain=0)
+    state = problem.init(Start(seed=1, chain=0))
     for number in range(3):
         state, info = problem.step(state, seed=1, chain=0, number=number, threads=ONE)
     expected = Model(counts, prior.at(state.scales)).log_posterior(state.rho, state.alpha)

@@ -33,10 +33,11 @@ class Fake(Sampler):
         self.dim = problem.dim
         self.options = problem.options
 
-    def init(self, *, seed, chain, rho=None, alpha=None, threads=1, report=None):
+    def init(self, start):
+        given = (start.rho, rng.RHO), (start.alpha, rng.ALPHA)
         sides = [
-            noise(size, self.dim, seed, chain, 0, purpose) if given is None else given
-            for size, given, purpose in zip(self.sizes, (rho, alpha), (rng.RHO, rng.ALPHA), strict=True)
+            noise(size, self.dim, start.seed, start.chain, 0, purpose) if rows is None else rows
+            for size, (rows, purpose) in zip(self.sizes, given, strict=True)
         ]
         return State(*(np.asarray(side, np.float32) for side in sides), 0)
 

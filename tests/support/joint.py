@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from bayesvec._parallel import Threads
 from bayesvec.counts.pairs import from_pairs
-from bayesvec.inference.contract import Problem
+from bayesvec.inference.contract import Problem, Start
 from bayesvec.inference.gibbs import sampler as gibbs
 from evidence import agrees
 
@@ -141,10 +141,12 @@ def joint_draws(
     swept = problem if spoil is None else spoil(problem)
     generator = np.random.default_rng(7)
     state = problem.init(
-        seed=5,
-        chain=0,
-        rho=draw_prior(prior.rho, counts.num_words, dim, generator),
-        alpha=draw_prior(prior.alpha, counts.num_contexts, dim, generator),
+        Start(
+            seed=5,
+            chain=0,
+            rho=draw_prior(prior.rho, counts.num_words, dim, generator),
+            alpha=draw_prior(prior.alpha, counts.num_contexts, dim, generator),
+        )
     )
     if scales is not None:
         state = state._replace(scales=np.array(scales))

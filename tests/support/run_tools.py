@@ -10,6 +10,7 @@ from bayesvec._parallel import Threads
 from bayesvec.chains.driver import Driver
 from bayesvec.counts.pairs import PairCounts, from_pairs
 from bayesvec.inference import methods
+from bayesvec.inference.contract import Start
 from bayesvec.storage.memory import Memory
 from fake_sampler import METHOD
 
@@ -60,7 +61,7 @@ def run_sampler(sampler, *, chains, draws, seed, threads=1, report=lambda done: 
     """Rows and statistics of all chains of a sampler, (chain, draw, ...) by name; and its last states."""
 
     def run(chain):
-        states = [sampler.init(seed=seed, chain=chain, report=report)]
+        states = [sampler.init(Start(seed=seed, chain=chain, report=report))]
         infos = []
         for number in range(1, draws + 1):
             state, info = sampler.step(states[-1], seed=seed, chain=chain, number=number, threads=Threads(1))

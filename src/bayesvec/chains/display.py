@@ -1,4 +1,4 @@
-"""What `fit` shows while it runs: a line a chain on a terminal, a line now and then elsewhere."""
+"""The progress of `fit`: a table on a terminal, a line per chain now and then elsewhere."""
 
 import math
 import sys
@@ -18,12 +18,12 @@ from bayesvec.storage.reader import open_draws
 from bayesvec.storage.settings import Settings
 
 DIAGNOSE_SECONDS = 2.0
-DIAGNOSE_SHARE = 50.0  # judging the draws so far takes a fiftieth of the time at the most
+DIAGNOSE_SHARE = 50.0  # judging the draws so far takes at most a fiftieth of the time
 LINE_SECONDS = 10.0
 
 
 class ChainProgress:
-    """How far a chain is; its own thread writes it, the display reads it.
+    """The progress of a chain; written by its own thread, read by the display.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class ChainProgress:
         self._settings = settings
         self._cosines: Float32 = np.empty((0, 0), np.float32)  # (draw, pair), with room to grow
         self.draws = 0
-        self._first: int | None = None  # the sweep at which the clock begins
+        self._first: int | None = None  # the sweep at which the clock starts
         self._began = self._latest = time.monotonic()
 
     def take_up(self, sweep: int, path: Path) -> None:
@@ -78,7 +78,7 @@ class ChainProgress:
             longer[: self.draws] = self._cosines.reshape(self.draws, len(cosines))
             self._cosines = longer
         self._cosines[self.draws] = cosines
-        self.draws += 1  # last: the display reads as many as this says
+        self.draws += 1  # last: the display reads no more than this
 
     @property
     def cosines(self) -> Float32:
@@ -132,7 +132,7 @@ class ChainProgress:
 
 
 def watched(chains: Sequence[ChainProgress]) -> str:
-    """Say how the cosines that are watched have mixed so far."""
+    """Report how the monitored cosines have mixed so far."""
     running = [chain for chain in chains if chain.draws >= FEWEST_DRAWS]
     common = min((chain.draws for chain in running), default=0)
     if not common:
@@ -147,7 +147,7 @@ def watched(chains: Sequence[ChainProgress]) -> str:
 
 
 class Judge:
-    """Says how the cosines have mixed, anew when that is worth its time.
+    """Reports how the cosines have mixed; it is updated when that is worth its time.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class Judge:
         self._next = -math.inf
 
     def text(self, final: bool = False) -> str:
-        """Return the verdict, at the end the ``final`` one."""
+        """Return the report; ``final`` updates it in any case."""
         began = time.monotonic()
         if final or began >= self._next:
             self._text = watched(self._chains)
@@ -171,10 +171,10 @@ class Judge:
 
 
 class Display(Protocol):
-    """Something that shows progress when it is told to look."""
+    """Something that shows progress when it is updated."""
 
     def update(self, final: bool = False) -> None:
-        """Look, and show what is new."""
+        """Show what is new."""
 
 
 class Silent:
@@ -272,31 +272,31 @@ def show(settings: Settings, chains: Sequence[ChainProgress], *, enabled: bool) 
 
 
 class _Compiling(event.Listener):
-    """Says once that code is being compiled; Numba calls it when it finds nothing in its cache."""
+    """Announces once that code is being compiled; Numba calls it when it finds nothing in its cache."""
 
     def __init__(self) -> None:
         self._told = False
 
     def on_start(self, _: Any) -> None:
-        """Say so, the first time."""
+        """Announce it, the first time."""
         if not self._told:
             self._told = True
             sys.stderr.write("compiling, once after an installation or update\n")
             sys.stderr.flush()
 
     def on_end(self, _: Any) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 @contextmanager
 def announce_compiling(*, enabled: bool) -> Iterator[None]:
-    """Say it on standard error when the block has to compile."""
+    """Announce on standard error that the block has to compile."""
     with event.install_listener("numba:compile", _Compiling()) if enabled else nullcontext():
         yield
 
 
 def tell(text: str) -> None:
-    """Say on standard error what the user should know of a run, whether progress is shown or not."""
+    """Print a message on standard error, whether progress is shown or not."""
     sys.stderr.write(f"bayesvec: {printable(text)}\n")
 
 

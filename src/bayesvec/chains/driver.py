@@ -13,7 +13,7 @@ from bayesvec._progress import progress as show_progress
 from bayesvec._types import Array
 from bayesvec.chains.start import find_start, jittered
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.inference.contract import Count, Independent, Problem, Report, Sampler, silent
+from bayesvec.inference.contract import Count, Independent, Problem, Report, Sampler, Start, silent
 from bayesvec.inference.methods import Method
 from bayesvec.model.identification import Anchors, Reference, align, settle_reference
 from bayesvec.priors import Prior
@@ -23,7 +23,7 @@ from bayesvec.storage.memory import ChainStore, Store
 from bayesvec.storage.outcome import Outcome
 
 REFERENCE_STATES = 16
-REFERENCE_BYTES = 256 << 20  # held at the most while the reference is settled
+REFERENCE_BYTES = 256 << 20  # upper bound on what is held while the reference is settled
 
 # Minimum number of seconds between commits; the tests shorten it. Commits take at most a twentieth of the time.
 COMMIT_SECONDS = float(os.environ.get("BAYESVEC_COMMIT_SECONDS", "2"))
@@ -132,11 +132,11 @@ class Driver:
         if arrays is None:
             with show_progress(self.method.name, None, enabled=show) as advance:
 
-                def tell(text: str) -> None:
+                def both(text: str) -> None:
                     advance(1, text)
                     report(text)
 
-                arrays = made.fit(self.problem, seed=self.settings.seed, threads=threads, report=tell)
+                arrays = made.fit(self.problem, seed=self.settings.seed, threads=threads, report=both)
             # first: where the arrays are, it is there too
             store.write_outcome(Outcome(self.method.kind, made.summary(arrays), self.method.caveat))
             store.write_state("approximation", arrays)
@@ -206,8 +206,9 @@ class Driver:
             if self.stop.is_set():
                 raise _Stopped
 
-        start = jittered(self.start, self.settings.seed, chain) if "rho" in self.start else {}
-        return self.sampler.init(seed=self.settings.seed, chain=chain, **start, threads=threads, report=check)
+        seed = self.settings.seed
+        near = jittered(self.start, seed, chain) if "rho" in self.start else {}
+        return self.sampler.init(Start(seed, chain, **near, threads=threads, report=check))
 
     def _take_up(self, record: ChainStore, threads: Threads, report: Count) -> tuple[Any, int]:
         """Return a chain's committed state and its sweep, or its start."""

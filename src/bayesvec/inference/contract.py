@@ -5,9 +5,9 @@ of its address, whatever the number of threads and however often the run was int
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from bayesvec.inference.state import Info, State
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bayesvec.model.identification import Anchors
     from bayesvec.priors import Prior
 
-Arrays = Mapping[str, "Array"]
+Arrays = dict[str, "Array"]
 Report = Callable[[str], None]  # given a few words on the progress; may raise to stop
 Count = Callable[[int], None]  # given the number of steps done, warm-up included; may raise to stop
 
@@ -56,6 +56,17 @@ def silent(progress: Any) -> None:
     """Report nothing."""
 
 
+class Start(NamedTuple):
+    """How a chain starts."""
+
+    seed: int
+    chain: int
+    rho: Any = None  # (R, K), where to start; at random if not given
+    alpha: Any = None  # (C, K)
+    threads: int = 1  # that may be used
+    report: Count = silent  # for samplers that run a chain as a whole
+
+
 class Sampler(ABC):
     """A Markov chain on the posterior; made from a `Problem`, shared by all chains.
 
@@ -65,17 +76,8 @@ class Sampler(ABC):
     State: ClassVar[Any] = State
 
     @abstractmethod
-    def init(
-        self,
-        *,
-        seed: int,
-        chain: int,
-        rho: Any = None,
-        alpha: Any = None,
-        threads: int = 1,
-        report: Count = silent,
-    ) -> Any:
-        """Return the first state of a chain: at ``rho`` and ``alpha`` if they are given, else at random."""
+    def init(self, start: Start) -> Any:
+        """Return the first state of a chain."""
 
     @abstractmethod
     def step(self, state: Any, *, seed: int, chain: int, number: int, threads: "Threads") -> tuple[Any, Any]:
@@ -93,7 +95,7 @@ class Approximation(ABC):
     ----------
     problem : Problem
         The problem.
-    arrays : Mapping
+    arrays : dict
         What `fit` returned; a run folder keeps it.
     """
 
@@ -103,9 +105,7 @@ class Approximation(ABC):
 
     @staticmethod
     @abstractmethod
-    def fit(
-        problem: Problem, *, seed: int = 1, threads: int = 1, report: Report = silent
-    ) -> "dict[str, Array]":
+    def fit(problem: Problem, *, seed: int = 1, threads: int = 1, report: Report = silent) -> Arrays:
         """Fit the approximation; the result does not depend on ``threads``."""
 
     @abstractmethod
@@ -141,18 +141,9 @@ class Independent(Sampler):
     def __init__(self, approximation: Approximation) -> None:
         self.approximation = approximation
 
-    def init(
-        self,
-        *,
-        seed: int,
-        chain: int,
-        rho: Any = None,
-        alpha: Any = None,
-        threads: int = 1,
-        report: Count = silent,
-    ) -> State:
+    def init(self, start: Start) -> State:
         """Return the centre of the approximation."""
-        return self.approximation.centre(seed=seed, chain=chain)
+        return self.approximation.centre(seed=start.seed, chain=start.chain)
 
     def step(
         self, state: State, *, seed: int, chain: int, number: int, threads: "Threads"

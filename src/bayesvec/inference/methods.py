@@ -28,7 +28,7 @@ class NoOptions:
 
 @dataclass(frozen=True)
 class Method:
-    """Everything that is to be known of a method outside its own code.
+    """What the rest of the package needs to know about a method.
 
     Attributes
     ----------

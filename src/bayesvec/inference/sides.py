@@ -1,4 +1,4 @@
-"""One side of the data and its prior, laid out for the row update: what half of a sweep redraws.
+"""One side of the data and its prior, laid out for the row update: half of a sweep.
 
 Rows that the prior couples are never redrawn together unless they are drawn jointly. They are coloured once, no two
 neighbours alike, and redrawn colour by colour, each given its neighbours as they then are. Where the coupling
@@ -7,6 +7,7 @@ or, where that would cost much beside the rest, in some.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from bayesvec._parallel import WORTH_SHARING, Threads
 from bayesvec._types import Bool, Float32, Float64, Int64
 from bayesvec.counts.pairs import Side
+from bayesvec.errors import NumericalError
 from bayesvec.kernels.coupling import Coupling, couple_rows
 from bayesvec.kernels.rows import SEGMENT, RowSide
 from bayesvec.kernels.trees import Trees
@@ -22,6 +24,16 @@ from bayesvec.priors.coupling import Sparse, colours, search_breadth_first
 
 TREE_SHARE = 0.25  # of a sweep's time that redrawing whole trees may add to it, on average
 TREE_BYTES = 64 << 20  # that a tree may take in each thread
+
+
+def broken_row(names: Sequence[str], rows: Sequence[int]) -> NumericalError:
+    """Return the error for ``rows`` whose precision could not be factored; it names the first."""
+    name = names[min(rows)]
+    return NumericalError(
+        f"the precision of the row of {name!r} is not positive definite or not finite; "
+        "check the prior precision (a larger one helps) and the counts of that row",
+        word=name,
+    )
 
 
 @dataclass(frozen=True, eq=False)

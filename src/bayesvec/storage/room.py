@@ -1,4 +1,4 @@
-"""Whether a run fits into the machine's memory: asked before anything is written."""
+"""Whether a run fits in memory: checked before anything is written."""
 
 from bayesvec._machine import memory_bytes
 from bayesvec.counts.pairs import PairCounts
@@ -6,14 +6,14 @@ from bayesvec.errors import OptionError
 from bayesvec.storage.settings import Settings
 from bayesvec.storage.zarr3 import MOST_DRAWS, SHARD_BYTES
 
-MAP_VECTORS = 30  # of float64, which L-BFGS holds: ten pairs of steps and what it works with
+MAP_VECTORS = 30  # of float64, which L-BFGS holds: ten pairs of steps and work space
 
 
 def needed_bytes(settings: Settings, num_words: int, num_contexts: int, threads: int) -> int:
     """Return about how many bytes a run holds at once beside its counts.
 
     These are the chains' states, means and variances and the draws that wait to be written; the scratch of
-    each thread; and what looks for a start, which has ended when the chains begin.
+    each thread; and the search for a start, which has ended when the chains start.
     """
     dim, at_once = settings.dim, min(settings.chains, threads)
     vectors = (num_words + num_contexts) * dim
@@ -36,5 +36,5 @@ def check_memory(settings: Settings, counts: PairCounts, *, threads: int) -> Non
         raise OptionError(
             f"dim is {settings.dim}: with {counts.num_words} words, {counts.num_contexts} contexts and "
             f"{threads} threads that needs about {needed / 1e9:.1f} GB of memory, and this machine has "
-            f"{there / 1e9:.1f} GB; take a smaller dim or fewer words"
+            f"{there / 1e9:.1f} GB; use a smaller dim or fewer words"
         )

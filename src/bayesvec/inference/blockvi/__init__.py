@@ -1,9 +1,8 @@
 """Variational inference with a full Gaussian for every row."""
 
-import math
 from dataclasses import dataclass
 
-from bayesvec.errors import OptionError
+from bayesvec._validate import positive_number, whole
 from bayesvec.inference.methods import Method
 from bayesvec.storage.kinds import APPROXIMATION
 
@@ -24,10 +23,8 @@ class Options:
     tolerance: float = 1e-5
 
     def __post_init__(self) -> None:
-        if self.max_sweeps < 1:
-            raise OptionError(f"max_sweeps is {self.max_sweeps}; it must be 1 or more")
-        if not 0.0 < self.tolerance < math.inf:
-            raise OptionError(f"tolerance is {self.tolerance}; it must be positive")
+        whole("max_sweeps", self.max_sweeps, 1)
+        positive_number("tolerance", self.tolerance)
 
 
 METHOD = Method(

@@ -20,9 +20,8 @@ import numpy.typing as npt
 from bayesvec._parallel import Threads
 from bayesvec._types import Bool, Float64, Int64
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.errors import NumericalError
 from bayesvec.inference.contract import Report
-from bayesvec.inference.sides import make_half
+from bayesvec.inference.sides import broken_row, make_half
 from bayesvec.kernels import rng
 from bayesvec.kernels.variational import make_rows, make_work, update_rows
 from bayesvec.priors import Prior
@@ -67,12 +66,7 @@ class BlockAscent:
         if self._neighbours[which] is not None:
             self._take_prior(which)
         if broken:
-            name = self.names[which][min(broken)]
-            raise NumericalError(
-                f"the precision of the row of {name!r} is not positive definite or not finite; "
-                "check the prior precision (a larger one helps) and the counts of that row",
-                word=name,
-            )
+            raise broken_row(self.names[which], broken)
         return before + float(own.data.sum()) + self._constant
 
     def _update_colour(self, which: int, order: Int64) -> list[int]:
@@ -94,9 +88,9 @@ class BlockAscent:
         return broken
 
     def run(self, max_sweeps: int, tolerance: float, report: Report) -> tuple[list[float], bool]:
-        """Sweep until the bound rises by less than ``tolerance`` per coordinate a sweep.
+        """Sweep until the bound rises by less than ``tolerance`` per coordinate and sweep.
 
-        Returns the bounds, each taken as an update of a side begins, and whether they stopped rising.
+        Returns the bound before each update of a side, and whether it stopped rising.
         """
         enough = tolerance * np.count_nonzero(self.free) * self.dim
         bounds: list[float] = []

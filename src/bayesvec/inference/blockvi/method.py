@@ -5,7 +5,7 @@ The Gibbs sampler's row update with :math:`E[\omega]` in place of a draw and sec
 between rows.
 
 The bound does not change under a rotation of both sides: the ascent ends at one of equally good places.
-Second moments and factors are float32 triangles, K (K + 1) / 2 numbers a row each: at 5,000 words and
+Second moments and factors are float32 triangles, K (K + 1) / 2 numbers per row each: at 5,000 words and
 contexts 100 MB in all at K = 50, 400 MB at K = 100.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bayesvec._parallel import Threads
-from bayesvec._types import Array, Float32
+from bayesvec._types import Float32
 from bayesvec.inference.blockvi import Options
 from bayesvec.inference.blockvi.ascent import BlockAscent
 from bayesvec.inference.contract import Approximation, Arrays, Problem, Report, silent
@@ -36,9 +36,7 @@ class BlockVI(Approximation):
         self.root: Float32 = np.array(arrays["root"], order="C")
 
     @staticmethod
-    def fit(
-        problem: Problem, *, seed: int = 1, threads: int = 1, report: Report = silent
-    ) -> dict[str, Array]:
+    def fit(problem: Problem, *, seed: int = 1, threads: int = 1, report: Report = silent) -> Arrays:
         """Fit the approximation; the same for any number of threads.
 
         Returns

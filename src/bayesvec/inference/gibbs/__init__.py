@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from bayesvec._validate import one_of
 from bayesvec.errors import OptionError
 from bayesvec.inference.methods import Method
 from bayesvec.storage.kinds import SWEEPS
@@ -43,8 +44,7 @@ class Options:
     def __post_init__(self) -> None:
         from bayesvec.kernels.rows import MOST_INNER_STEPS
 
-        if self.joint not in ("auto", "always", "never"):
-            raise OptionError(f"joint is {self.joint!r}; it must be auto, always or never")
+        one_of("joint", self.joint, ("auto", "always", "never"))
         if not 1 <= self.inner_steps <= MOST_INNER_STEPS:
             raise OptionError(f"inner_steps is {self.inner_steps}; it must be from 1 to {MOST_INNER_STEPS}")
         if not 0.0 <= self.overrelax < 1.0:

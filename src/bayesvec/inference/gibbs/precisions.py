@@ -1,7 +1,7 @@
-r"""Draws of the precisions that are learned, given the rows; and of how the two sides share them.
+r"""Draws of the learned precisions given the rows, and of how the two sides share them.
 
-Each scale has a Gamma conditional (`bayesvec.priors.learned`). The data do not know how large rho is against
-alpha, so rows and scales would follow each other there for very long. The exchange
+Each scale has a Gamma conditional (`bayesvec.priors.learned`). The data do not identify the scale of rho relative to
+alpha, so rows and scales would mix very slowly in that direction. The exchange
 
 .. math:: (\rho, \alpha, \tau_\rho, \tau_\alpha) \to (c\rho, \alpha/c, \tau_\rho/c^2, \tau_\alpha c^2)
 
@@ -12,13 +12,14 @@ changes neither the likelihood nor, but for the Gamma distributions, the prior: 
 
 where a and b are the shapes and rates. It needs every scale of both sides to be learned.
 
-Where the data say little of single vectors, their scale and they follow each other: given the vectors a scale can
-hardly move. Every few sweeps it therefore moves with them: what it governs of the rows (all of them, the roots of
-walks, or the steps) is multiplied by r and the scale divided by :math:`r^2`. That leaves the density of the
-standardised vectors as it is, so that the likelihood, the other parts of the prior and the scale's own Gamma
-distribution decide (a draw in the non-centred parametrisation, interweaved with that in the centred one: Yu & Meng
-2011). The draw is by slice sampling of the log of the scale (Neal 2003). The scales of rho move like that, and those
-of alpha where there is no exchange, which otherwise hands on to them what those of rho find.
+Where the data carry little information about single vectors, a scale can hardly move given the vectors. Every few
+sweeps it therefore moves together with them: the part of the rows that it governs (all of them, the roots of walks,
+or the steps) is multiplied by r and the scale divided by :math:`r^2`. The density of the standardised vectors does
+not change, so the likelihood, the other parts of the prior and the scale's own Gamma distribution decide. This is
+the ancillarity-sufficiency interweaving strategy (ASIS): a draw in the non-centred parametrisation, interwoven with
+one in the centred (Yu & Meng 2011). The draw is by slice sampling of the log of the scale (Neal 2003). The scales
+of rho move like that, and those of alpha where there is no exchange, which otherwise hands on to them what those of
+rho find.
 """
 
 import math
@@ -56,7 +57,7 @@ class State(NamedTuple):
 
 
 def start_scales(prior: Prior) -> Float64:
-    """Return where the scales that are learned begin."""
+    """Return the starting values of the learned scales."""
     return np.array([part.scale for part, _ in _learned(prior)])
 
 
@@ -112,7 +113,7 @@ class Workers(NamedTuple):
 
 
 def interweave_scales(prior: Prior, state: State, half: Half, key: rng.Key, workers: Workers) -> State:
-    """Draw each scale of one side together with what it governs of the rows, the standardised rows given.
+    """Draw each scale of one side jointly with the part of the rows it governs, given the standardised rows.
 
     Parameters
     ----------

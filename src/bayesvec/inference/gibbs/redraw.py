@@ -10,9 +10,8 @@ import numpy as np
 
 from bayesvec._parallel import Threads
 from bayesvec._types import Float32
-from bayesvec.errors import NumericalError
 from bayesvec.inference.gibbs import Options
-from bayesvec.inference.sides import Colour, Half
+from bayesvec.inference.sides import Colour, Half, broken_row
 from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import couple_rows
 from bayesvec.kernels.polyagamma_tables import Tables
@@ -61,12 +60,7 @@ def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> None:
         for colour in half.colours:
             broken += _redraw_colour(half, side, colour, rows, other, drawing)
     if broken:
-        name = half.names[min(broken)]
-        raise NumericalError(
-            f"the precision of the row of {name!r} is not positive definite or not finite; "
-            "check the prior precision (a larger one helps) and the counts of that row",
-            word=name,
-        )
+        raise broken_row(half.names, broken)
 
 
 def is_joint(options: Options, every: int, number: int) -> bool:
@@ -120,14 +114,14 @@ def _redraw_forest(half: Half, rows: Float32, other: Float32, drawing: Drawing) 
     forest, coupling, side = half.forest, half.coupling, half.side
     assert forest is not None
     assert coupling is not None
-    trees, steps, beyond = forest.trees, options.inner_steps, options.overrelaxation
+    trees, steps, overrelax = forest.trees, options.inner_steps, options.overrelaxation
     scratches = [make_tree_work(work.dim, forest.largest) for work in works]
     broken: list[int] = []
 
     def work(first: int, last: int, thread: int) -> None:
         own, scratch = works[thread], scratches[thread]
         row = redraw_trees(
-            first, last, trees, coupling, side, rows, other, steps, beyond, key, tables, own, scratch
+            first, last, trees, coupling, side, rows, other, steps, overrelax, key, tables, own, scratch
         )
         if row >= 0:
             broken.append(row)

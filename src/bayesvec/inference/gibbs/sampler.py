@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesvec._parallel import Threads
 from bayesvec._types import Float32, Float64
-from bayesvec.inference.contract import Count, Problem, Sampler, silent
+from bayesvec.inference.contract import Problem, Sampler, Start
 from bayesvec.inference.gibbs import Options
 from bayesvec.inference.gibbs.precisions import (
     INTERWEAVE_EVERY,
@@ -60,21 +60,12 @@ class Gibbs(Sampler):
         zeros = (np.zeros(half.side.shift.shape) for half in (self.by_word, self.by_context))
         return self.prior.log_density(*zeros) + log_hyperprior(self.prior)
 
-    def init(
-        self,
-        *,
-        seed: int,
-        chain: int,
-        rho: Any = None,
-        alpha: Any = None,
-        threads: int = 1,
-        report: Count = silent,
-    ) -> State:
+    def init(self, start: Start) -> State:
         """Return the first state of a chain: the one given, or N(0, 1/K) drawn for this chain."""
-        key = rng.make_key(seed, rng.START, chain=chain, sweep=rng.Start.ROWS)
+        key = rng.make_key(start.seed, rng.START, chain=start.chain, sweep=rng.Start.ROWS)
         sizes = len(self.by_word.names), len(self.by_context.names)
         sides = []
-        for side, (given, size) in enumerate(zip((rho, alpha), sizes, strict=True)):
+        for side, (given, size) in enumerate(zip((start.rho, start.alpha), sizes, strict=True)):
             if given is None:
                 normals = np.empty(size * self.dim)
                 rng.fill_normals(key, side, 0, normals)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bayesvec.errors import OptionError
+from bayesvec._validate import whole
 from bayesvec.inference.methods import Method
 from bayesvec.storage.kinds import APPROXIMATION
 
@@ -20,8 +20,7 @@ class Options:
     starts: int = 1
 
     def __post_init__(self) -> None:
-        if self.starts < 1:
-            raise OptionError(f"starts is {self.starts}; it must be 1 or more")
+        whole("starts", self.starts, 1)
 
 
 METHOD = Method(

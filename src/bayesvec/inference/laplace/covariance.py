@@ -6,7 +6,7 @@ covariance of two columns is :math:`b_i^\top y_j + y_i^\top r_j`, symmetrised: i
 of both solutions, so a tolerance of 1e-3 leaves it right to about six digits.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,14 +18,13 @@ from bayesvec._types import Float64, Int64
 from bayesvec.counts.names import Names
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import NumericalError, OptionError
+from bayesvec.inference.contract import Report, silent
 from bayesvec.inference.laplace.solver import Elimination
 from bayesvec.inference.laplace.space import Space, reach_mode
 from bayesvec.kernels import rng
 from bayesvec.model.density import Curvature, Model
 from bayesvec.model.identification import Anchors
 from bayesvec.priors import Prior
-
-Report = Callable[[str], None]
 
 BLOCK = 128  # columns that are solved together: two words of 50 axes, or five of 25
 NEGATIVE = 1e-9  # of the largest eigenvalue of a covariance: below zero by less is rounding
@@ -42,7 +41,7 @@ class RowsCovariance:
     mean : ndarray, shape (rows, K)
         The mode.
     covariance : ndarray, shape (rows * K, rows * K)
-        Joint covariance of the rows, K coordinates of each in turn; without what is only a rotation.
+        Joint covariance of the rows, K coordinates per row; rotations are projected out.
     distance : float
         How far the place is off the exact mode, in posterior standard deviations.
     iterations : int
@@ -116,11 +115,11 @@ def laplace_covariance(
     mode_tolerance : float, optional
         How far the place may be off the exact mode, in posterior standard deviations.
     max_iterations : int, optional
-        Iterations at most; more are an error.
+        Maximum number of iterations; an error is raised if they do not suffice.
     threads : int, optional
-        Threads, by default as many as processors. The result does not depend on it.
+        Threads, by default one per processor. The result does not depend on it.
     report : callable, optional
-        Told what is being done.
+        Given the progress.
     """
     from threadpoolctl import threadpool_limits
 
@@ -130,17 +129,18 @@ def laplace_covariance(
             raise OptionError(f"{name} is {value}; it must be between 0 and 1")
     if max_iterations < 1:
         raise OptionError(f"max_iterations is {max_iterations}; it must be 1 or more")
-    tell = report or (lambda _: None)
+
+    report = report or silent
 
     def make_solver(curvature: Curvature, space: Space) -> Elimination:
-        tell("a Newton step to the mode")
+        report("a Newton step to the mode")
         return Elimination(curvature, space, max_iterations=max_iterations)
 
     workers = Threads(default_threads() if threads is None else threads)
     with workers, threadpool_limits(1, "blas"):
         model = Model(counts, prior, threads=workers)
         mode = reach_mode(model, near, anchors, make_solver, tolerance=mode_tolerance)
-        covariance, iterations = joint_covariance(mode.solver, word_rows, context_rows, tolerance, tell)
+        covariance, iterations = joint_covariance(mode.solver, word_rows, context_rows, tolerance, report)
     return RowsCovariance(
         words=tuple(words),
         contexts=tuple(contexts),
@@ -152,7 +152,7 @@ def laplace_covariance(
 
 
 def joint_covariance(
-    solver: Elimination, word_rows: list[int], context_rows: list[int], tolerance: float, tell: Report
+    solver: Elimination, word_rows: list[int], context_rows: list[int], tolerance: float, report: Report
 ) -> tuple[Float64, int]:
     """Return the covariance of all coordinates of some rows, and the iterations it took."""
     num_words, dim = solver.curvature.rho.shape
@@ -165,7 +165,7 @@ def joint_covariance(
         columns = np.arange(first, min(first + BLOCK, size))
         right, shift = solver.reduce(*_units(solver.space, rows[columns // dim], columns % dim))
         where = f"covariance: columns {first + 1} to {columns[-1] + 1} of {size}"
-        solution = solver.conjugate_gradients(right, tolerance, partial(_tell, tell, where))
+        solution = solver.conjugate_gradients(right, tolerance, partial(_report, report, where))
         iterations += solution.iterations
         found[columns] = solver.complete(solution.x, shift)[rows].reshape(size, -1).T
         solved[:, columns], left[:, columns] = solution.x, solution.residual
@@ -173,8 +173,8 @@ def joint_covariance(
     return 0.5 * (found + found.T), iterations
 
 
-def _tell(tell: Report, where: str, step: int, residual: float) -> None:
-    tell(f"{where}, step {step}, residual {residual:.1g}")
+def _report(report: Report, where: str, step: int, residual: float) -> None:
+    report(f"{where}, step {step}, residual {residual:.1g}")
 
 
 def _units(space: Space, rows: Int64, axes: Int64) -> tuple[Float64, Float64]:

@@ -33,7 +33,7 @@ class Factor(NamedTuple):
     num_contexts: int
 
     def solve(self, d_rho: Float64, d_alpha: Float64) -> tuple[Float64, Float64]:
-        """Return the inverse times a direction; what it says along rotations has no meaning."""
+        """Return the inverse times a direction; its component along rotations is arbitrary."""
         from scipy.linalg import solve_triangular
 
         shape = d_rho.shape
@@ -67,7 +67,7 @@ def check_size(num_words: int, num_contexts: int, dim: int) -> None:
         raise OptionError(
             f"the Laplace approximation of all rows at once has {size} parameters ({num_words} words and "
             f"{num_contexts} contexts of {dim} axes); at most {LARGEST} are allowed: for a few words fit "
-            "with --method map and ask `bayesvec laplace RUN --words a,b`; or take a smaller vocabulary or "
+            "with --method map and ask `bayesvec laplace RUN --words a,b`; or use a smaller vocabulary or "
             "another method"
         )
 

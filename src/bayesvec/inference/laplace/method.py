@@ -13,7 +13,6 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bayesvec._parallel import Threads
-from bayesvec._types import Array
 from bayesvec.inference.contract import Approximation, Arrays, Problem, Report, silent
 from bayesvec.inference.laplace import Options
 from bayesvec.inference.laplace.factor import Factor, check_size, factorise
@@ -40,9 +39,7 @@ class Laplace(Approximation):
         )
 
     @staticmethod
-    def fit(
-        problem: Problem, *, seed: int = 1, threads: int = 1, report: Report = silent
-    ) -> dict[str, Array]:
+    def fit(problem: Problem, *, seed: int = 1, threads: int = 1, report: Report = silent) -> Arrays:
         """Find the mode and factor the Hessian there.
 
         Returns

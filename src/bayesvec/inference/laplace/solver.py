@@ -25,7 +25,7 @@ from bayesvec.inference.laplace.space import Space, indefinite
 from bayesvec.kernels.mixed import WIDTH, mixed_rows
 from bayesvec.model.density import Curvature
 
-Tell = Callable[[int, float], None]  # iteration, largest relative residual
+Steps = Callable[[int, float], None]  # iteration, largest relative residual
 
 ROUGH = 0.1  # relative residual of a Newton step: the next one starts ten times nearer to the mode
 
@@ -103,11 +103,11 @@ class Elimination:
             flat = direction.reshape(len(direction), -1)
             change += (self._context_neighbours @ flat).reshape(direction.shape)
         change = self.space.unanchored(change)
-        if self.space.turns:
+        if self.space.rotates:
             change += self._stiffness * self.space.context_rotation(direction)
         return scaled + (self._unscale @ change).reshape(scaled.shape)
 
-    def conjugate_gradients(self, right: Float64, tolerance: float, tell: Tell | None = None) -> Solution:
+    def conjugate_gradients(self, right: Float64, tolerance: float, report: Steps | None = None) -> Solution:
         """Solve for scaled right-hand sides (C K, S), all in one block.
 
         Parameters
@@ -116,7 +116,7 @@ class Elimination:
             The right-hand sides.
         tolerance : float
             Residual to stop at, relative to the right-hand side, both scaled.
-        tell : callable, optional
+        report : callable, optional
             Told the iteration and the largest relative residual.
         """
         goal = tolerance * np.linalg.norm(right, axis=0)
@@ -125,8 +125,8 @@ class Elimination:
         direction = basis
         for iteration in range(self.max_iterations + 1):
             size = np.linalg.norm(left, axis=0)
-            if tell is not None:
-                tell(iteration, _relative(size, goal) * tolerance)
+            if report is not None:
+                report(iteration, _relative(size, goal) * tolerance)
             if np.all(size <= goal):
                 return Solution(x, basis @ left, iteration)
             product = self.product(direction)

@@ -46,14 +46,14 @@ class Space:
         self.fixed = np.zeros(len(alpha), dtype=bool)
         if anchors is not None:
             self.fixed[anchors.rows] = True
-        self.turns = anchors is None and prior.is_isotropic
-        self._both = _Turns(np.concatenate([rho, alpha]))
-        self._contexts = _Turns(alpha)
+        self.rotates = anchors is None and prior.is_isotropic
+        self._both = _Rotations(np.concatenate([rho, alpha]))
+        self._contexts = _Rotations(alpha)
 
     @property
     def num_flat(self) -> int:
         """Number of independent rotations that are projected out."""
-        return self._both.count if self.turns else 0
+        return self._both.count if self.rotates else 0
 
     @property
     def num_free(self) -> int:
@@ -62,7 +62,7 @@ class Space:
 
     def project(self, d_rho: Float64, d_alpha: Float64) -> tuple[Float64, Float64]:
         """Return the part of directions that is free, given as (rows, K) or (rows, K, S)."""
-        if self.turns:
+        if self.rotates:
             stacked = np.concatenate([d_rho, d_alpha])
             stacked -= self._both.nearest(stacked)
             return stacked[: len(d_rho)], stacked[len(d_rho) :]
@@ -70,7 +70,7 @@ class Space:
 
     def project_contexts(self, direction: Float64) -> Float64:
         """Return directions of the contexts (num_contexts, K, S) less anchors and rotations of alpha alone."""
-        return direction - self.context_rotation(direction) if self.turns else self.unanchored(direction)
+        return direction - self.context_rotation(direction) if self.rotates else self.unanchored(direction)
 
     def context_rotation(self, direction: Float64) -> Float64:
         """Return the rotations of alpha alone that are nearest to directions (num_contexts, K, S)."""
@@ -89,20 +89,20 @@ class Space:
         dim = self.alpha.shape[1]
         i, j = np.triu_indices(dim, 1)
         size = np.arange(len(i))
-        turned = np.zeros((len(i), len(self.alpha), dim))
-        turned[size, :, j] = self.alpha.T[i]
-        turned[size, :, i] = -self.alpha.T[j]
-        return turned
+        rotated = np.zeros((len(i), len(self.alpha), dim))
+        rotated[size, :, j] = self.alpha.T[i]
+        rotated[size, :, i] = -self.alpha.T[j]
+        return rotated
 
 
-class _Turns:
+class _Rotations:
     r"""The rotations :math:`\theta X` of some rows."""
 
     def __init__(self, theta: Float64) -> None:
         self.theta = theta
         square, self._axes = np.linalg.eigh(theta.T @ theta)
         self._sum = square[:, None] + square
-        # two empty axes turn into each other without any change
+        # rotating two empty axes into each other changes nothing
         self._moves = self._sum > RANK_TOLERANCE * max(square[-1], 0.0)
         np.fill_diagonal(self._moves, val=False)
         self.count = int(np.count_nonzero(self._moves)) // 2
@@ -111,14 +111,14 @@ class _Turns:
         r"""Return the rotation that is nearest to each direction D, given as (rows, K) or (rows, K, S).
 
         It solves :math:`\theta^\top\theta X + X \theta^\top\theta = \theta^\top D - D^\top\theta`; on the principal
-        axes that is one division an entry.
+        axes that is one division per entry.
         """
         rows, dim = self.theta.shape
         cross = (self.theta.T @ direction.reshape(rows, -1)).reshape(dim, dim, -1)
         cross = self._axes.T @ (cross - cross.transpose(1, 0, 2)).transpose(2, 0, 1) @ self._axes  # (S, K, K)
-        turn = np.divide(cross, self._sum, out=np.zeros_like(cross), where=self._moves)
-        turn = (self._axes @ turn @ self._axes.T).transpose(1, 2, 0)
-        return np.asarray((self.theta @ turn.reshape(dim, -1)).reshape(direction.shape))
+        rotation = np.divide(cross, self._sum, out=np.zeros_like(cross), where=self._moves)
+        rotation = (self._axes @ rotation @ self._axes.T).transpose(1, 2, 0)
+        return np.asarray((self.theta @ rotation.reshape(dim, -1)).reshape(direction.shape))
 
 
 class Solver(Protocol):
@@ -150,7 +150,7 @@ def reach_mode(
     *,
     tolerance: float = NEWTON_TOLERANCE,
 ) -> Mode[S]:
-    r"""Go the last steps to the mode by Newton's method, where the Hessian is wanted.
+    r"""Take the last steps to the mode by Newton's method.
 
     The distance left is :math:`\sqrt{g^\top H^{-1} g}` with the gradient g: that to the mode of the quadratic,
     in standard deviations of the Laplace approximation along that line.
@@ -192,7 +192,7 @@ def reach_mode(
 def _line_search(
     model: Model, place: tuple[Float64, Float64], move: tuple[Float64, Float64], value: float, gain: float
 ) -> tuple[Float64, Float64]:
-    """Halve a Newton step until the log posterior rises by a fair part of what the quadratic says."""
+    """Halve a Newton step until the log posterior rises by a fair part of what the quadratic predicts."""
     size = 1.0
     for _ in range(HALVINGS):
         rho, alpha = (side + size * change for side, change in zip(place, move, strict=True))

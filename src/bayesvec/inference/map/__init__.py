@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bayesvec.errors import OptionError
+from bayesvec._validate import positive_number, whole
 from bayesvec.inference.methods import Method
 from bayesvec.storage.kinds import POINT
 
@@ -26,12 +26,9 @@ class Options:
     max_iterations: int = 5000
 
     def __post_init__(self) -> None:
-        if self.starts < 1 or self.max_iterations < 1:
-            raise OptionError(
-                f"starts is {self.starts} and max_iterations {self.max_iterations}; both must be 1 or more"
-            )
-        if not self.tolerance > 0.0:
-            raise OptionError(f"tolerance is {self.tolerance}; it must be positive")
+        whole("starts", self.starts, 1)
+        whole("max_iterations", self.max_iterations, 1)
+        positive_number("tolerance", self.tolerance)
 
 
 METHOD = Method(

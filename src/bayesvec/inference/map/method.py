@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from bayesvec._parallel import Threads
-from bayesvec._types import Array
 from bayesvec.inference.contract import Approximation, Arrays, Problem, Report, silent
 from bayesvec.inference.map import Options
 from bayesvec.inference.state import Info, State
@@ -19,9 +18,7 @@ class Mode(Approximation):
     """The mode."""
 
     @staticmethod
-    def fit(
-        problem: Problem, *, seed: int = 1, threads: int = 1, report: Report = silent
-    ) -> dict[str, Array]:
+    def fit(problem: Problem, *, seed: int = 1, threads: int = 1, report: Report = silent) -> Arrays:
         """Find the mode; anchors are taken from it, so it is in their gauge already up to rounding."""
         options = problem.options or Options()
         found = find_map(

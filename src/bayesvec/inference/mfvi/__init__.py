@@ -1,13 +1,10 @@
 """Mean-field variational inference: an independent normal for every coordinate."""
 
-import math
 from dataclasses import dataclass
 
-from bayesvec.errors import OptionError
+from bayesvec._validate import one_of, positive_number, whole
 from bayesvec.inference.methods import Method
 from bayesvec.storage.kinds import APPROXIMATION
-
-SCHEDULES = ("adam", "advi")
 
 
 @dataclass(frozen=True)
@@ -34,13 +31,10 @@ class Options:
     tolerance: float = 1e-3
 
     def __post_init__(self) -> None:
-        if self.schedule not in SCHEDULES:
-            raise OptionError(f"schedule is {self.schedule!r}; it must be one of {', '.join(SCHEDULES)}")
-        for name in ("max_iterations", "pairs"):
-            if getattr(self, name) < 1:
-                raise OptionError(f"{name} is {getattr(self, name)}; it must be 1 or more")
-        if not 0.0 < self.tolerance < math.inf:
-            raise OptionError(f"tolerance is {self.tolerance}; it must be positive")
+        one_of("schedule", self.schedule, ("adam", "advi"))
+        whole("max_iterations", self.max_iterations, 1)
+        whole("pairs", self.pairs, 1)
+        positive_number("tolerance", self.tolerance)
 
 
 METHOD = Method(

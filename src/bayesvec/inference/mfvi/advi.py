@@ -1,7 +1,7 @@
 """Stan's automatic variational inference, step by step, with Stan's default settings: the paper's MFVI.
 
-The schedule is that of Kucukelbir, Tran, Ranganath, Gelman & Blei (2017, sec. 2.6) as Stan has it: means begin
-uniform in (-2, 2) and standard deviations at 1, one draw a gradient, the step scale chosen from five by 50
+The schedule is that of Kucukelbir, Tran, Ranganath, Gelman & Blei (2017, sec. 2.6) as Stan has it: means start
+uniform in (-2, 2) and standard deviations at 1, one draw per gradient, the step scale chosen from five by 50
 iterations of each, and an end when the relative change of the ELBO over 100 iterations, in the mean or in the
 median, is below 0.01. As the ELBO grows with the data, that end comes long before the optimum: with many data
 the means are still some standard deviations away from it, and intervals around them miss.
@@ -62,11 +62,11 @@ def climb(bound: Bound, place: Float64, *, max_iterations: int, report: Report) 
     bound : Bound
         What to climb.
     place : ndarray, shape (R + C, K)
-        Where fixed rows are; free rows begin at random.
+        Where fixed rows are; free rows start at random.
     max_iterations : int
-        Iterations at most.
+        Maximum number of iterations.
     report : callable
-        Told how far it is.
+        Given the progress.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def _choose_scale(bound: Bound, mean: Float64, log_sd: Float64) -> float:
     if chosen is None or not best > first:
         raise NumericalError(
             "no step scale raises the ELBO from its random start; try a larger prior precision, or the "
-            "schedule 'adam', which begins at the MAP"
+            "schedule 'adam', which starts at the MAP"
         )
     return chosen
 

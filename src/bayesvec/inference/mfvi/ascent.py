@@ -122,11 +122,11 @@ class Ascent:
     bound : Bound
         What to climb.
     mean, log_sd : ndarray, shape (R + C, K)
-        Where to begin.
+        Where to start.
     pairs : int
         Pairs of draws for each gradient.
     max_iterations : int
-        Iterations at most.
+        Maximum number of iterations.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class Ascent:
         return Result(self.mean, self.log_sd, self.elbo, converged, len(self.elbo))
 
     def _stage(self, size: float, enough: float, report: Report) -> bool:
-        """Take steps of one size until the smoothed ELBO stops rising; tell whether it did."""
+        """Take steps of one size until the smoothed ELBO stops rising; return whether it did."""
         before = -math.inf
         while len(self.elbo) + WINDOW <= self.max_iterations:
             for _ in range(WINDOW):
@@ -163,7 +163,7 @@ class Ascent:
         return False
 
     def _settle(self, size: float) -> None:
-        """Go on for a while and end at the average place."""
+        """Continue for a while and end at the average of the places."""
         mean, log_sd = np.zeros_like(self.mean), np.zeros_like(self.mean)
         for _ in range(AVERAGED):
             self._step(size)

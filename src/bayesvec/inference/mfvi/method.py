@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from bayesvec._parallel import Threads
-from bayesvec._types import Array
 from bayesvec.inference.contract import Approximation, Arrays, Problem, Report, silent
 from bayesvec.inference.mfvi import Options, advi
 from bayesvec.inference.mfvi.ascent import AVERAGED, Ascent, Bound, start_log_sd
@@ -32,9 +31,7 @@ class MeanField(Approximation):
     """An independent normal for every coordinate."""
 
     @staticmethod
-    def fit(
-        problem: Problem, *, seed: int = 1, threads: int = 1, report: Report = silent
-    ) -> dict[str, Array]:
+    def fit(problem: Problem, *, seed: int = 1, threads: int = 1, report: Report = silent) -> Arrays:
         """Fit the approximation; the same for any number of threads.
 
         Returns

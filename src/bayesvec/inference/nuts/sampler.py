@@ -20,7 +20,7 @@ import numpy as np
 from bayesvec._parallel import Threads
 from bayesvec._types import Float32, Float64
 from bayesvec.errors import NumericalError, OptionError
-from bayesvec.inference.contract import Count, Problem, Sampler, silent
+from bayesvec.inference.contract import Problem, Sampler, Start
 from bayesvec.inference.nuts import Info, Options, missing
 from bayesvec.inference.nuts.target import Target
 from bayesvec.inference.start import near_mode
@@ -84,23 +84,14 @@ class Nuts(Sampler):
         self._mode: dict[int, tuple[Float64, Float64] | None] = {}  # by seed
         self._chains: dict[int, Chain] = {}
 
-    def init(
-        self,
-        *,
-        seed: int,
-        chain: int,
-        rho: Any = None,
-        alpha: Any = None,
-        threads: int = 1,
-        report: Count = silent,
-    ) -> State:
+    def init(self, start: Start) -> State:
         """Run a chain to its end, from near the mode, and return its first draw; no other start is used."""
         with self._lock:
-            if seed not in self._mode:
-                self._mode[seed] = near_mode(self._problem, seed=seed, threads=threads)
-            first = self._target.start(seed, chain, self._mode[seed])
+            if start.seed not in self._mode:
+                self._mode[start.seed] = near_mode(self._problem, seed=start.seed, threads=start.threads)
+            first = self._target.start(start.seed, start.chain, self._mode[start.seed])
             self._target.function()(first)  # compiles before there are threads
-        self._chains[chain] = kept = self._run(first, seed, chain, report)
+        self._chains[start.chain] = kept = self._run(first, start)
         return State(kept.rho[0], kept.alpha[0])
 
     def step(
@@ -137,7 +128,7 @@ class Nuts(Sampler):
             "gradients_per_draw": sum(state.gradients for state in states) / draws,
         }
 
-    def _run(self, first: Float64, seed: int, chain: int, report: Count) -> Chain:
+    def _run(self, first: Float64, start: Start) -> Chain:
         """Run a sampler of its own for one chain, which so is a function of the seed and its number alone."""
         warmup, draws, target = self._problem.warmup, self._problem.draws, self._target
         rho, alpha = (np.empty((draws, *shape), dtype=np.float32) for shape in target.shapes)
@@ -163,7 +154,7 @@ class Nuts(Sampler):
             expanded_names=["number"],
             make_initial_point_fn=lambda _: first,
         )
-        word, _ = rng.bits(rng.make_key(seed, rng.APPROXIMATION, chain=chain), 0, 0)
+        word, _ = rng.bits(rng.make_key(start.seed, rng.APPROXIMATION, chain=start.chain), 0, 0)
         sampler = self._nutpie.sample(
             model,
             draws=draws,
@@ -180,8 +171,8 @@ class Nuts(Sampler):
         try:
             trace = None
             while trace is None:
-                report(seen)
-                trace = _wait(sampler, chain)
+                start.report(seen)
+                trace = _wait(sampler, start.chain)
         except NumericalError:
             raise  # a sampler that has broken down cannot even be cancelled
         except BaseException:
@@ -189,8 +180,8 @@ class Nuts(Sampler):
             raise
         numbers, statistics = (batches[0] for batches in trace.get_arrow_trace())
         if not np.array_equal(numbers.column("number").to_numpy(), np.arange(warmup + draws)):
-            raise NumericalError(f"NUTS ended after {seen} of {warmup + draws} draws of chain {chain}")
-        report(seen)
+            raise NumericalError(f"NUTS ended after {seen} of {warmup + draws} draws of chain {start.chain}")
+        start.report(seen)
         kept = {
             ours: np.asarray(statistics.column(theirs).to_numpy(), dtype=np.float64)[warmup:]
             for ours, theirs in STATISTICS.items()

@@ -1,7 +1,7 @@
 """The log posterior and its gradient as one compiled function of one vector of free parameters.
 
 For samplers that call it very often on small models: arrays are laid out once, nothing is checked, and the
-interpreter's lock is let go, so that chains run side by side in plain threads.
+interpreter's lock is released, so that chains run side by side in plain threads.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ class Pull(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Arrays of one chain that are written anew at each evaluation (but for the anchors in alpha)."""
+    """Arrays of one chain that are overwritten at each evaluation (but for the anchors in alpha)."""
 
     rho: Float64
     alpha: Float64
@@ -194,7 +194,7 @@ class Target:
         return evaluate
 
     def start(self, seed: int, chain: int, around: tuple[Float64, Float64] | None = None) -> Float64:
-        """Return where a chain begins, with noise of its own: near ``around``, or N(0, 1/K) without it."""
+        """Return where a chain starts, with noise of its own: near ``around``, or N(0, 1/K) without it."""
         theta = np.empty(self.num_parameters)
         rng.fill_normals(rng.make_key(seed, rng.START, chain=chain, sweep=rng.Start.JITTER), 0, 0, theta)
         if around is None:
