@@ -14,7 +14,7 @@ import bayesvec as bv
 from bayesvec import _atomic as files
 from bayesvec import cli
 from bayesvec import io as exports
-from bayesvec.errors import BayesvecError, OptionError
+from bayesvec.errors import BayesvecError, InputError, OptionError
 from bayesvec.estimates import convergence
 from bayesvec.io.word2vec import write_vectors
 from bayesvec.posterior.posterior import Posterior, open_posterior
@@ -219,6 +219,19 @@ def test_parquet_of_a_fit(tmp_path):
             assert row["count"] == half.n_pos[half.indptr[i] : half.indptr[i + 1]].sum()
             assert row["norm"] == pytest.approx(np.linalg.norm(row["mean"]), rel=1e-6)
             assert row["sd"] is row["norm_low"] is row["norm_ess"] is None  # one point
+
+
+def test_parquet_of_damaged_counts_is_refused(tmp_path):
+    from bayesvec import fitting as run
+
+    post = run.fit(small_counts(), 2, method="map", out=tmp_path / "run", progress=False)
+    path = tmp_path / "run" / "counts" / "by_word.n_pos.npy"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="damaged"):
+        post.export(tmp_path / "v.parquet", "parquet")
+    assert not (tmp_path / "v.parquet").exists()
 
 
 def test_parquet_of_groups(tmp_path):

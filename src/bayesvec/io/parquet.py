@@ -126,10 +126,8 @@ def _norms(draws: "Draws", side: str, rows: slice, level: float) -> Float64:
 def _counts(draws: "Draws", side: str) -> Int64 | None:
     """Return the positive samples of each row; None if the run has no counts with it."""
     from bayesvec.counts.store import open_counts
-    from bayesvec.errors import InputError
 
-    try:
-        counts = open_counts(draws.path / "counts")
-    except InputError:
+    if not (draws.path / "counts").exists():
         return None
+    counts = open_counts(draws.path / "counts")
     return (counts.by_word if side == "rho" else counts.by_context).positives()
