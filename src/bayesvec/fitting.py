@@ -157,7 +157,7 @@ def fit(
             tell(coverage(start))
     path = folder.temporary_folder() if out is None else Path(out)
     if resume and folder.exists(path):
-        return go_on(path, wanted=settings.as_dict(), counts=data, threads=threads, progress=progress)
+        return resume_run(path, wanted=settings.as_dict(), counts=data, threads=threads, progress=progress)
     chosen = find(method)
     with _clear_errors(path):
         run = folder.create(
@@ -224,7 +224,7 @@ def prior_fingerprint(prior: Prior) -> str:
     return hashlib.sha256(b"".join(files.array_parts(to_arrays(prior)))).hexdigest()[:16]
 
 
-def go_on(
+def resume_run(
     path: str | os.PathLike[str],
     *,
     wanted: Mapping[str, Any] | None = None,

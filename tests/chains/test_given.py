@@ -80,7 +80,7 @@ def test_goes_on_without_the_vectors(tmp_path, settings):
     gibbs(tmp_path / "whole", path, threads=2, **settings)
     gibbs(tmp_path / "run", path, draws=5, threads=1, **settings)
     path.unlink()
-    run.go_on(tmp_path / "run", wanted={"draws": 12}, progress=False)
+    run.resume_run(tmp_path / "run", wanted={"draws": 12}, progress=False)
     for name in ("rho", "alpha"):
         np.testing.assert_array_equal(*(open_draws(tmp_path / each).read(name) for each in ("run", "whole")))
 
@@ -104,7 +104,7 @@ def test_the_same_start_by_another_way(tmp_path):
     before = draw_bytes(tmp_path / "run")
     assert open_draws(tmp_path / "run").manifest["settings"]["init"].startswith("vectors ")
     gibbs(tmp_path / "run", GIVEN, resume=True)
-    run.go_on(tmp_path / "run", wanted={"init": str(tmp_path / "v.txt")}, progress=False)
+    run.resume_run(tmp_path / "run", wanted={"init": str(tmp_path / "v.txt")}, progress=False)
     assert draw_bytes(tmp_path / "run") == before
     other = Vectors(GIVEN.words, GIVEN.values + 1)
     for init in (other, "map"):

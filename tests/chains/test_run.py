@@ -167,7 +167,7 @@ def test_extension_is_the_longer_run(tmp_path):
     fake_fit(tmp_path / "long", draws=23)
     fake_fit(tmp_path / "run", draws=10)
     fake_fit(tmp_path / "run", draws=14, resume=True)
-    run.go_on(tmp_path / "run", wanted={"draws": 23}, progress=False)
+    run.resume_run(tmp_path / "run", wanted={"draws": 23}, progress=False)
     assert draw_bytes(tmp_path / "run") == draw_bytes(tmp_path / "long")
     assert open_draws(tmp_path / "run").finished
 
@@ -178,16 +178,16 @@ def test_refused_extension_changes_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(zarr3, "write_range", lambda *_: None)  # so many numbers would fill the disk
     for wrong in (2**33, 30.5):
         with pytest.raises(OptionError, match=r"draws|sweeps"):
-            run.go_on(tmp_path / "run", wanted={"draws": wrong}, progress=False)
+            run.resume_run(tmp_path / "run", wanted={"draws": wrong}, progress=False)
         assert (tmp_path / "run" / "manifest.json").read_bytes() == manifest
-    run.go_on(tmp_path / "run", progress=False)
+    run.resume_run(tmp_path / "run", progress=False)
 
 
 def test_going_on_with_a_finished_run_changes_nothing(tmp_path):
     fake_fit(tmp_path / "run")
     before = draw_bytes(tmp_path / "run")
     marks = [read_mark(tmp_path / "run", chain) for chain in range(2)]
-    posterior = run.go_on(tmp_path / "run", progress=False)
+    posterior = run.resume_run(tmp_path / "run", progress=False)
     assert posterior.draws.num_draws == 25
     assert draw_bytes(tmp_path / "run") == before
     assert marks == [read_mark(tmp_path / "run", chain) for chain in range(2)]
@@ -218,7 +218,7 @@ def test_resume_notices_changed_copy_of_counts(tmp_path):
     fake_fit(tmp_path / "run")
     small_counts(seed=1).save(tmp_path / "run" / "counts", force=True)
     with pytest.raises(RunError, match="the counts have changed"):
-        run.go_on(tmp_path / "run", progress=False)
+        run.resume_run(tmp_path / "run", progress=False)
 
 
 def test_counts_from_a_folder(tmp_path):
@@ -281,7 +281,7 @@ def test_resume_begins_where_there_is_nothing(tmp_path):
     fake_fit(tmp_path / "run", resume=True)
     assert open_draws(tmp_path / "run").finished
     with pytest.raises(RunError, match="not a run folder"):
-        run.go_on(tmp_path / "none")
+        run.resume_run(tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
 
@@ -382,7 +382,7 @@ def test_kill_before_the_first_state_keeps_the_prior(tmp_path, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         fake_fit(tmp_path / "run", prior=prior, draws=5)
     monkeypatch.undo()
-    assert run.go_on(tmp_path / "run", progress=False).draws.num_draws == 5
+    assert run.resume_run(tmp_path / "run", progress=False).draws.num_draws == 5
 
 
 @pytest.mark.parametrize(
@@ -421,7 +421,7 @@ def test_chains_that_have_ended_need_no_threads(tmp_path, monkeypatch):
         "run_chain",
         lambda self, chain, threads, progress: given.update({chain: threads}) or True,
     )
-    run.go_on(tmp_path / "run", threads=4, progress=False)
+    run.resume_run(tmp_path / "run", threads=4, progress=False)
     assert given == {0: 1, 1: 4}
 
 
@@ -429,10 +429,10 @@ def test_another_processor_is_reported(tmp_path, capsys):
     fake_fit(tmp_path / "run", draws=5)
     manifest = files.read_json(tmp_path / "run" / "manifest.json")
     assert manifest["processor"] == processor()
-    run.go_on(tmp_path / "run", progress=False)
+    run.resume_run(tmp_path / "run", progress=False)
     assert capsys.readouterr().err == ""
     files.write_json(tmp_path / "run" / "manifest.json", {**manifest, "processor": "Abacus 3"})
-    run.go_on(tmp_path / "run", progress=False)
+    run.resume_run(tmp_path / "run", progress=False)
     told = capsys.readouterr().err
     assert told.endswith("run was started on another processor (Abacus 3): last digits may differ\n")
     assert told.count("\n") == 1

@@ -70,7 +70,7 @@ def test_same_draws_on_any_number_of_threads(tmp_path, settings):
 @pytest.mark.parametrize("settings", [{}, {"identify": "fixed", "anchors": "last"}])
 def test_extended_is_the_longer_run(tmp_path, settings):
     gibbs(tmp_path / "run", draws=5, **settings)
-    run.go_on(tmp_path / "run", wanted={"draws": 12}, progress=False)
+    run.resume_run(tmp_path / "run", wanted={"draws": 12}, progress=False)
     gibbs(tmp_path / "long", **settings)
     for name in ("rho", "alpha"):
         short, long = (open_draws(tmp_path / path).read(name) for path in ("run", "long"))
@@ -86,7 +86,7 @@ def test_anchors_away_from_the_map_are_reported(tmp_path, monkeypatch, capsys, i
     assert (kept["map_scaled_gradient"] <= 1e-4) == converged
     for told in (
         capsys.readouterr().err,
-        run.go_on(tmp_path / "run", progress=False) and capsys.readouterr().err,
+        run.resume_run(tmp_path / "run", progress=False) and capsys.readouterr().err,
     ):
         assert told.count("\n") == (not converged)
         assert converged or "anchors are fixed at has not converged (its scaled gradient is" in told

@@ -211,7 +211,7 @@ def test_interrupted_between_draws(runs, method, tmp_path, monkeypatch):
         with pytest.raises(run.Interrupted, match="fit --resume"):
             fit(path, method)
     assert not open_draws(path).finished
-    run.go_on(path, progress=False)
+    run.resume_run(path, progress=False)
     assert draw_bytes(path) == draw_bytes(runs(method).draws.path)
 
 
@@ -221,12 +221,12 @@ def test_longer_by_extension_or_refused_in_one_line(runs, method, tmp_path):
     before = draw_bytes(path)
     if methods.find(method).kind in (POINT, WHOLE_CHAINS):
         with pytest.raises(RunError, match=r"one point|start a new run with 12 draws") as refused:
-            run.go_on(path, wanted={"draws": 12}, progress=False)
+            run.resume_run(path, wanted={"draws": 12}, progress=False)
         assert "\n" not in str(refused.value)
         assert open_draws(path).finished  # it is what it was
         assert draw_bytes(path) == before
         return
-    run.go_on(path, wanted={"draws": 12}, progress=False)
+    run.resume_run(path, wanted={"draws": 12}, progress=False)
     for side in ("rho", "alpha"):
         np.testing.assert_array_equal(open_draws(path).read(side), runs(method).draws.read(side))
 

@@ -200,6 +200,6 @@ def test_damaged_checkpoint_stops_a_resume(tmp_path, whole):
     content[-100] ^= 1
     checkpoint.write_bytes(content)
     with pytest.raises(RunError, match=f"{checkpoint.name} is damaged"):
-        run.go_on(tmp_path / "run", wanted={"draws": 200}, progress=False)
+        run.resume_run(tmp_path / "run", wanted={"draws": 200}, progress=False)
     there = open_draws(tmp_path / "run")
     np.testing.assert_array_equal(there.read("rho"), open_draws(whole).read("rho"))

@@ -201,7 +201,7 @@ def _run(
             wanted["options"] = settings.get("options", {}) | of_method
             wanted |= prior.wanted(path)
             given = data.load() if data else None
-            return run.go_on(path, wanted=wanted, counts=given, **common), perf_counter() - began
+            return run.resume_run(path, wanted=wanted, counts=given, **common), perf_counter() - began
         if not data:
             what = f"there is no run at {path} to resume; " if resume else ""
             raise RunError(f"{what}give TEXT or --counts to start one", path=str(path))
