@@ -1,4 +1,4 @@
-"""Progress of long work: one line on a terminal, nothing anywhere else."""
+"""Progress of long work: one line on a terminal, nothing anywhere else; and notes on standard error."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -43,3 +43,8 @@ def progress(label: str, total: float | None, *, enabled: bool = True) -> Iterat
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=total, note="")
         yield lambda amount, note: bar.update(task, advance=amount, note=printable(note))
+
+
+def tell(text: str) -> None:
+    """Print a message on standard error, whether progress is shown or not."""
+    sys.stderr.write(f"bayesvec: {printable(text)}\n")

@@ -22,7 +22,8 @@ from threadpoolctl import threadpool_limits
 
 from bayesvec import _atomic as files
 from bayesvec._parallel import default_threads
-from bayesvec.chains.display import ChainProgress, announce_compiling, show, tell
+from bayesvec._progress import tell
+from bayesvec.chains.display import ChainProgress, announce_compiling, show
 from bayesvec.chains.driver import Driver
 from bayesvec.chains.given import check_start, coverage, is_given, read_start, start_name, wanted_name
 from bayesvec.counts.pairs import PairCounts

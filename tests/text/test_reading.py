@@ -14,7 +14,7 @@ import zstandard
 import bayesvec as bv
 from bayesvec.errors import InputError, OptionError
 from bayesvec.text.corpus import tokenize
-from bayesvec.text.reading import read_blocks
+from bayesvec.text.reading import Tally, read_blocks
 from bayesvec.text.sources import ReadOptions, find_sources
 from bayesvec.text.tokens import make_tokenizer
 
@@ -23,7 +23,7 @@ def words_of(path, tokenizer="words", **options):
     """The documents of files as lists of words."""
     reading = ReadOptions(**options)
     cutter = make_tokenizer(tokenizer)
-    blocks = list(read_blocks(find_sources(path), reading))
+    blocks = list(read_blocks(find_sources(path), reading, Tally()))
     stream = tokenize(blocks, cutter, total_bytes=0, memory=10**9, threads=1, show=False)
     ends = np.cumsum(stream.lengths)
     tokens = [stream.words[token] for token in stream.tokens]
@@ -81,7 +81,8 @@ def test_formats_and_compressions_give_the_same_documents(tmp_path, ending, comp
         file.write_bytes(compress(text.encode()))
         column = {} if name == "a.txt" else {"text_column": "text", "group_column": "party"}
         for block_bytes in (3, 1000):
-            blocks = list(read_blocks(find_sources(file), ReadOptions(block_bytes=block_bytes, **column)))
+            reading = ReadOptions(block_bytes=block_bytes, **column)
+            blocks = list(read_blocks(find_sources(file), reading, Tally()))
             if column:
                 assert list(chain(*(block.groups for block in blocks))) == ["D", "R", "D", "R", "D"]
             assert words_of(file, block_bytes=block_bytes, **column) == EXPECTED
@@ -164,6 +165,61 @@ def test_invalid_bytes_are_found_and_can_be_replaced(tmp_path, block_bytes, bad)
     assert words_of(file, block_bytes=block_bytes, errors="ignore") == [["é", "is", "fine"]]
 
 
+@pytest.mark.parametrize("block_bytes", [1, 4, 1000])
+@pytest.mark.parametrize("tokenizer", ["words", "whitespace", r"(?s)\S+"])
+def test_zero_bytes_in_text_are_white_space(tmp_path, tokenizer, block_bytes):
+    rows = ["one\0two", "three\0\0 four", "\0five"]
+    expected = [["one", "two"], ["three", "four"], ["five"]]
+    files = {
+        "a.txt": "\n".join(rows),
+        "a.jsonl": "\n".join(f'{{"t": "{row}"}}' for row in rows),  # raw, and as JSON writes them
+        "b.jsonl": "\n".join(json.dumps({"t": row}) for row in rows),
+        "a.csv": "t,u\n" + "".join(f'"{row}",1\n' for row in rows),
+        "a.tsv": "t\tu\n" + "".join(f"{row}\t1\n" for row in rows),
+    }
+    reading = {"block_bytes": block_bytes, "divisible": tokenizer in ("words", "whitespace")}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+        column = {} if name == "a.txt" else {"text_column": "t"}
+        assert words_of(tmp_path / name, tokenizer, **reading, **column) == expected
+        assert bv.count(tmp_path / name, **column, progress=False).recipe["zero_bytes"] == 4
+
+
+def test_zero_bytes_are_noted(tmp_path, capsys):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"t": ["one\0two"]}), tmp_path / "a.parquet")
+    counts = bv.count(tmp_path / "a.parquet", text_column="t")
+    assert (counts.words, counts.recipe["zero_bytes"]) == (("one", "two"), 1)
+    assert capsys.readouterr().err == "bayesvec: 1 zero byte (NUL) in the text was read as white space\n"
+    assert bv.count(documents=["one\0two\0\0"], tokenizer="whitespace").words == ("one", "two")
+    assert "3 zero bytes (NUL) in the text were read" in capsys.readouterr().err
+    bv.count(documents=["one\0two"], progress=False)
+    assert capsys.readouterr().err == ""
+    with_latin = tmp_path / "a.txt"
+    with_latin.write_bytes(b"caf\xe9 one\0two")
+    with pytest.raises(InputError, match="not valid utf-8 at byte 3"):
+        bv.count(with_latin)
+    assert bv.count(with_latin, errors="replace", progress=False).words == ("caf", "one", "two")
+
+
+@pytest.mark.parametrize("errors", ["strict", "replace", "ignore"])
+def test_binary_files_are_refused(tmp_path, errors):
+    import zlib
+
+    noise = zlib.compress(np.random.default_rng(1).bytes(3000))
+    binary = {
+        "a.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + noise,
+        "a.exe": b"\x7fELF" + bytes(60) + noise,
+        "utf-16.txt": "a text in another encoding, without its mark".encode("utf-16-le"),
+    }
+    for name, content in binary.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError, match=f"{name} is a binary file"):
+            bv.count(tmp_path / name, errors=errors)
+
+
 def test_half_of_a_surrogate_pair_is_refused_or_replaced():
     with pytest.raises(InputError, match=r"row 2: .*surrogate"):
         bv.count(documents=["a b", "a \ud800"])
@@ -195,7 +251,8 @@ def test_half_of_a_surrogate_pair_is_refused_or_replaced():
         ("a.txt", "a b", {"text_column": "t"}, "plain text"),
         ("a.csv", "t\na b", {}, "--text-column"),
         ("a.csv", "t\na b", {"text_column": "t", "document": "file"}, "leave out --document"),
-        ("a.txt", "a\0b", {}, "binary"),
+        ("a.txt", "a\0b\0c\0", {}, "binary"),
+        ("a.txt", "\0\x01\x02\x03abc", {"errors": "replace"}, "binary"),
     ],
 )
 def test_files_that_cannot_be_read_are_reported(tmp_path, name, text, options, message):

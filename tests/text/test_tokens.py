@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import bayesvec as bv
 from bayesvec.text.corpus import tokenize
-from bayesvec.text.reading import row_blocks
+from bayesvec.text.reading import Tally, row_blocks
 from bayesvec.text.sources import ReadOptions
 from bayesvec.text.tokens import make_tokenizer
 
@@ -22,7 +22,7 @@ TRICKY = "aBzZ09'\u2019 _-.\t\u00a0éÉßİ\u0131Σ\u03c3ςǅ\u0301\u0308ाह�
 
 def cut(texts, tokenizer, threads=1):
     """The words of each text by way of the compiled scanner."""
-    blocks = row_blocks(((text, None, 1) for text in texts), "texts", ReadOptions(block_bytes=20))
+    blocks = row_blocks(((text, None, 1) for text in texts), "texts", ReadOptions(block_bytes=20), Tally())
     stream = tokenize(blocks, tokenizer, total_bytes=0, memory=10**9, threads=threads, show=False)
     ends = np.cumsum(stream.lengths)
     tokens = [stream.words[token] for token in stream.tokens]
@@ -91,7 +91,7 @@ def test_many_types_and_threads_give_the_same_words():
     tokenizer = make_tokenizer("words")
     expected = [text.lower().split() for text in texts]
     assert cut(texts, tokenizer) == expected
-    blocks = row_blocks(((text, None, 1) for text in texts), "texts", ReadOptions(block_bytes=10**7))
+    blocks = row_blocks(((text, None, 1) for text in texts), "texts", ReadOptions(block_bytes=10**7), Tally())
     stream = tokenize(blocks, tokenizer, total_bytes=0, memory=10**9, threads=2, show=False)
     assert [stream.words[token] for token in stream.tokens] == list(chain(*expected))
     assert cut(texts, tokenizer, threads=3) == expected

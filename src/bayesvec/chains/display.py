@@ -11,7 +11,6 @@ from typing import Any, Protocol
 import numpy as np
 from numba.core import event
 
-from bayesvec._printable import printable
 from bayesvec._types import Array, Float32
 from bayesvec.estimates.convergence import FEWEST_DRAWS, ess_bulk, rhat
 from bayesvec.storage.reader import open_draws
@@ -293,11 +292,6 @@ def announce_compiling(*, enabled: bool) -> Iterator[None]:
     """Announce on standard error that the block has to compile."""
     with event.install_listener("numba:compile", _Compiling()) if enabled else nullcontext():
         yield
-
-
-def tell(text: str) -> None:
-    """Print a message on standard error, whether progress is shown or not."""
-    sys.stderr.write(f"bayesvec: {printable(text)}\n")
 
 
 def clock(seconds: float) -> str:

@@ -69,7 +69,7 @@ def sizes(counts: "PairCounts", out: Path) -> dict[str, Any]:
 
 def _summary(counts: "PairCounts", out: Path, seconds: float) -> dict[str, Any]:
     recipe = counts.recipe
-    kept = ("documents", "tokens", "words_not_found", "stopwords_not_found")
+    kept = ("documents", "tokens", "words_not_found", "stopwords_not_found", "zero_bytes")
     return {
         **sizes(counts, out),
         **{name: recipe[name] for name in kept},

@@ -50,7 +50,7 @@ def export_one(
 
 def export_all(draws: "Draws", target: Path, side: str, *, binary: bool, force: bool, show: bool) -> Exported:
     """Write one file per draw."""
-    from bayesvec.chains.display import tell
+    from bayesvec._progress import tell
 
     check_free(
         target,

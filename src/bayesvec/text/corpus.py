@@ -27,6 +27,7 @@ class TokenStream(NamedTuple):
     words: list[str]  # by number
     frequency: Int64  # of each word
     groups: list[str] | None  # of each document
+    zero_bytes: int = 0  # read as spaces
 
 
 def tokenize(

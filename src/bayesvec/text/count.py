@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 from bayesvec import __version__
 from bayesvec._pipeline import check_threads
+from bayesvec._progress import tell
 from bayesvec._validate import group_name
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.spill import parse_memory
 from bayesvec.counts.windows import PairOptions, count_corpus
 from bayesvec.errors import InputError, OptionError
 from bayesvec.text.corpus import TokenStream, encode, number_lists, tokenize
-from bayesvec.text.reading import read_blocks, row_blocks
+from bayesvec.text.reading import Tally, read_blocks, row_blocks
 from bayesvec.text.sources import ReadOptions, Source, find_sources
 from bayesvec.text.tables import Row
 from bayesvec.text.tokens import Tokenizer, make_tokenizer
@@ -233,10 +234,11 @@ def _read(
     block_bytes = max(1 << 16, min(1 << 22, limits.memory // 64))
     reading = replace(reading, divisible=tokenizer.classes is not None, block_bytes=block_bytes)
     sources = [] if documents is not None else find_sources(texts)
+    tally = Tally()
     blocks = (
-        read_blocks(sources, reading)
+        read_blocks(sources, reading, tally)
         if documents is None
-        else row_blocks(_given_rows(documents), "documents", reading)
+        else row_blocks(_given_rows(documents), "documents", reading, tally)
     )
     total = sum(source.size for source in sources)
     memory, threads, show = limits
@@ -246,6 +248,14 @@ def _read(
         empty = sources and all(source.path is not None and source.size == 0 for source in sources)
         problem = "is empty" if empty else f"holds no words (tokenizer {tokenizer.name!r})"
         raise InputError(f"{names} {problem}; give text with at least two words")
+    if tally.zero_bytes and show:
+        zeros = (
+            "1 zero byte (NUL) in the text was"
+            if tally.zero_bytes == 1
+            else f"{tally.zero_bytes:,} zero bytes (NUL) in the text were"
+        )
+        tell(f"{zeros} read as white space")
+    stream = stream._replace(zero_bytes=tally.zero_bytes)
     return _with_groups(stream, groups, "documents"), sources
 
 
@@ -369,6 +379,7 @@ def _counted(
         "word_types": types,
         "words_not_found": int((corpus.frequency == 0).sum()),
         "stopwords_not_found": stopwords_not_found,
+        "zero_bytes": stream.zero_bytes,
         "groups": list(groups),
     }
     memory, threads, show = limits

@@ -4,6 +4,7 @@ import codecs
 import lzma
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -12,6 +13,16 @@ from bayesvec._types import Int64
 from bayesvec.errors import InputError
 from bayesvec.text.sources import ReadOptions, Source, decompressed, kind_of, opened
 from bayesvec.text.tables import Row, csv_rows, json_rows, parquet_rows
+
+_HEAD = 1 << 16  # bytes by which a binary file is recognised
+_CONTROLS = "".join(map(chr, range(32))).translate(dict.fromkeys(map(ord, "\t\n\v\f\r\x1a\x1b")))
+
+
+@dataclass
+class Tally:
+    """What was replaced while the text was read."""
+
+    zero_bytes: int = 0  # read as spaces
 
 
 class Block(NamedTuple):
@@ -25,7 +36,7 @@ class Block(NamedTuple):
     read: int = 0  # bytes of the file consumed since the previous block
 
 
-def read_blocks(sources: Sequence[Source], options: ReadOptions) -> Iterator[Block]:
+def read_blocks(sources: Sequence[Source], options: ReadOptions, tally: Tally) -> Iterator[Block]:
     """Yield the documents of all files, in order, in blocks of about ``options.block_bytes``."""
     for source in sources:
         kind, compression = kind_of(source, options)
@@ -33,7 +44,7 @@ def read_blocks(sources: Sequence[Source], options: ReadOptions) -> Iterator[Blo
             with opened(source) as handle:
                 stream = decompressed(handle, compression)
                 done = 0
-                for block in _blocks_of(source, kind, stream, options):
+                for block in _blocks_of(source, kind, stream, options, tally):
                     at = max(done, handle.tell()) if source.path is not None else 0
                     yield block._replace(read=at - done)
                     done = at
@@ -42,34 +53,54 @@ def read_blocks(sources: Sequence[Source], options: ReadOptions) -> Iterator[Blo
             raise InputError(f"{source.name} cannot be read: {reason}", file=source.name) from None
 
 
-def _blocks_of(source: Source, kind: str, stream: IO[bytes], options: ReadOptions) -> Iterator[Block]:
+def _blocks_of(
+    source: Source, kind: str, stream: IO[bytes], options: ReadOptions, tally: Tally
+) -> Iterator[Block]:
     if kind == "text":
-        return _text_blocks(_utf8_chunks(source, stream, options), options)
+        return _text_blocks(_utf8_chunks(source, stream, options, tally), options)
     if kind == "parquet":
         rows = parquet_rows(source, stream, options)
     else:
-        lines = _lines(_utf8_chunks(source, stream, options))
+        lines = _lines(_utf8_chunks(source, stream, options, tally))
         rows = (json_rows if kind == "jsonl" else csv_rows)(source, lines, options, kind)
-    return row_blocks(rows, source.name, options)
+    return row_blocks(rows, source.name, options, tally)
 
 
-def _utf8_chunks(source: Source, stream: IO[bytes], options: ReadOptions) -> Iterator[bytes]:
-    """Yield the text as valid UTF-8; a chunk may end inside a character."""
+def _utf8_chunks(source: Source, stream: IO[bytes], options: ReadOptions, tally: Tally) -> Iterator[bytes]:
+    """Yield the text as valid UTF-8, zero bytes as spaces; a chunk may end inside a character."""
     plain = codecs.lookup(options.encoding).name == "utf-8" and options.errors == "strict"
     decoder = codecs.getincrementaldecoder(options.encoding)(options.errors)
     total = 0
     first = True
-    while chunk := stream.read(options.block_bytes):
+    for chunk in _chunks(source, stream, options):
         total += len(chunk)
         utf8 = _decoded(source, decoder, chunk, total, options, plain=plain)
-        if b"\0" in utf8:
-            raise _binary(source)
+        if zeros := utf8.count(0):
+            tally.zero_bytes += zeros
+            utf8 = utf8.replace(b"\0", b" ")
         yield utf8.removeprefix(codecs.BOM_UTF8) if first else utf8
         first = False
     if tail := _decoded(
         source, decoder, b"", total, options, plain=plain
     ):  # the rest of the decoder's buffer
         yield tail
+
+
+def _chunks(source: Source, stream: IO[bytes], options: ReadOptions) -> Iterator[bytes]:
+    """Yield the bytes of a file, unless it begins like a binary one."""
+    head = stream.read(_HEAD)
+    text = head.decode(options.encoding, "replace")
+    # text may hold stray zero bytes, but not be made of them, of control characters and of what is no character
+    if "\0" in text and 3 * sum(map(text.count, f"{_CONTROLS}\ufffd")) > len(text):
+        raise InputError(
+            f"{source.name} is a binary file (its beginning is full of zero bytes and control characters); "
+            "give text, or its --encoding (encoding=) if it is UTF-16 or UTF-32",
+            file=source.name,
+        )
+    for start in range(0, len(head), options.block_bytes):
+        yield head[start : start + options.block_bytes]
+    while chunk := stream.read(options.block_bytes):
+        yield chunk
 
 
 def _decoded(
@@ -88,8 +119,6 @@ def _decoded(
     except UnicodeError as error:
         where = f" ({error})"
         if isinstance(error, UnicodeDecodeError):
-            if b"\0" in chunk:
-                raise _binary(source) from None
             offset = total - len(error.object) + error.start
             where = f" at byte {offset} (0x{error.object[error.start]:02x})"
         raise InputError(
@@ -97,14 +126,6 @@ def _decoded(
             "give the right --encoding (encoding=), or --errors replace (errors='replace')",
             file=source.name,
         ) from None
-
-
-def _binary(source: Source) -> InputError:
-    return InputError(
-        f"{source.name} is a binary file (it contains a zero byte); give text, "
-        "or its --encoding if it is UTF-16 or UTF-32",
-        file=source.name,
-    )
 
 
 def _text_blocks(chunks: Iterable[bytes], options: ReadOptions) -> Iterator[Block]:
@@ -142,19 +163,20 @@ def _text_block(data: bytes, by_line: bool, continues: bool) -> Block:
     return Block(data, starts.astype(np.int64), ends.astype(np.int64), None, continues)
 
 
-def row_blocks(rows: Iterable[Row], name: str, options: ReadOptions) -> Iterator[Block]:
-    """Collect rows of (text, group, number) in blocks."""
+def row_blocks(rows: Iterable[Row], name: str, options: ReadOptions, tally: Tally) -> Iterator[Block]:
+    """Collect rows of (text, group, number) in blocks, zero bytes as spaces."""
     texts: list[bytes] = []
     groups: list[str] = []
     size = 0
     for text, group, number in rows:
-        problem = "contains a zero byte; remove it" if "\0" in (text or "") else ""
         try:
             encoded = (text or "").encode("utf-8", options.errors)
         except UnicodeEncodeError:
             problem = "contains half of a surrogate pair; give --errors replace (errors='replace')"
-        if problem:
-            raise InputError(f"{name}, row {number}: the text {problem}", file=name, line=number)
+            raise InputError(f"{name}, row {number}: the text {problem}", file=name, line=number) from None
+        if zeros := encoded.count(0):
+            tally.zero_bytes += zeros
+            encoded = encoded.replace(b"\0", b" ")
         texts.append(encoded)
         if group is not None:
             groups.append(group)
