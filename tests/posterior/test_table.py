@@ -1,6 +1,8 @@
 """The table of questions: every module of the folder is in it, and a question can be added from outside."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -124,3 +126,22 @@ def test_an_answer_may_be_one_estimate_or_a_table(run):
     neighbors = post.neighbors("w0", 2)
     assert table.sentences(neighbors, {"level": 0.9}) == [neighbors]
     assert table.plain_values(neighbors, {"n": 2}) == {"n": 2, "rows": neighbors.to_dict()}
+
+
+def test_one_question_does_not_load_the_others(run):
+    code = """
+import sys
+from bayesvec.cli import main
+try:
+    main()
+finally:
+    print(*sorted(name.split(".")[-1] for name in sys.modules if ".questions." in name))
+"""
+    command = [sys.executable, "-c", code, "similarity", str(run), "w0", "w1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "neighbors similarity"  # gensim's methods are tables of neighbours
+
+
+def test_methods_that_are_loaded_later_are_documented_functions():
+    assert Posterior.judge.__doc__.startswith("Return ")
+    assert Posterior.__dict__["judge"] is Posterior.judge  # from now on the function itself

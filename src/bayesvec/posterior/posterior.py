@@ -15,19 +15,7 @@ from bayesvec.estimates.labels import label
 from bayesvec.posterior import gensim as _gensim
 from bayesvec.posterior import slices as _slices
 from bayesvec.posterior import table
-from bayesvec.posterior.questions import analogy as _analogy
-from bayesvec.posterior.questions import associate as _associate
-from bayesvec.posterior.questions import cooccurrence as _cooccurrence
-from bayesvec.posterior.questions import distance as _distance
-from bayesvec.posterior.questions import drift as _drift
-from bayesvec.posterior.questions import judge as _judge
-from bayesvec.posterior.questions import laplace as _laplace
-from bayesvec.posterior.questions import neighbors as _neighbors
-from bayesvec.posterior.questions import norm as _norm
-from bayesvec.posterior.questions import project as _project
-from bayesvec.posterior.questions import ranks as _ranks
-from bayesvec.posterior.questions import similarity as _similarity
-from bayesvec.posterior.questions import uncertain as _uncertain
+from bayesvec.posterior.later import LaterModule
 from bayesvec.storage.lazy import LazyArray
 
 if TYPE_CHECKING:
@@ -36,7 +24,23 @@ if TYPE_CHECKING:
     from bayesvec.diagnostics.holdout import Score
     from bayesvec.io import Exported
     from bayesvec.model.map import MapEstimate
+    from bayesvec.posterior.questions import analogy as _analogy
+    from bayesvec.posterior.questions import associate as _associate
+    from bayesvec.posterior.questions import cooccurrence as _cooccurrence
+    from bayesvec.posterior.questions import distance as _distance
+    from bayesvec.posterior.questions import drift as _drift
+    from bayesvec.posterior.questions import judge as _judge
+    from bayesvec.posterior.questions import laplace as _laplace
+    from bayesvec.posterior.questions import neighbors as _neighbors
+    from bayesvec.posterior.questions import norm as _norm
+    from bayesvec.posterior.questions import project as _project
+    from bayesvec.posterior.questions import ranks as _ranks
+    from bayesvec.posterior.questions import similarity as _similarity
+    from bayesvec.posterior.questions import uncertain as _uncertain
     from bayesvec.storage.reader import Draws
+else:
+    for _name in table.modules():
+        globals()[f"_{_name}"] = LaterModule(f"bayesvec.posterior.questions.{_name}")
 
 
 class Posterior:

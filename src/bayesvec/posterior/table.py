@@ -141,7 +141,7 @@ def unregister(name: str) -> None:
 
 def names() -> tuple[str, ...]:
     """Return the names of all questions."""
-    return *_modules(), *_REGISTERED
+    return *modules(), *_REGISTERED
 
 
 def find(name: str) -> Question:
@@ -160,7 +160,8 @@ def terms() -> dict[str, Term]:
 
 
 @cache
-def _modules() -> dict[str, Any]:
+def modules() -> dict[str, Any]:
+    """Return what finds each module of a question, by the module's name."""
     return {module.name: module.module_finder for module in pkgutil.iter_modules(questions.__path__)}
 
 
@@ -174,5 +175,5 @@ def _load(name: str) -> Question:
 @cache
 def _first_line(name: str) -> str:
     full = f"{questions.__name__}.{name}"
-    found = _SUMMARY.match(_modules()[name].find_spec(full).loader.get_source(full))
+    found = _SUMMARY.match(modules()[name].find_spec(full).loader.get_source(full))
     return found[1] if found else ""
