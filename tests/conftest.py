@@ -1,5 +1,7 @@
-"""Fixtures for many test modules; parallel workers share the compilation before the tests start."""
+"""Fixtures for many test modules; files in memory, and one compilation for all parallel workers."""
 
+import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -10,6 +12,15 @@ from bayesvec import cli
 from bayesvec.inference import sides
 from compile_once import compile_share
 from joint import no_log_posterior
+
+MEMORY = Path("/dev/shm")
+ROOM = 1 << 30  # bytes that the files of the tests may take
+
+
+def pytest_configure(config):
+    """Keep the files of the tests in memory where there is room: a run waits for the disk a hundred times."""
+    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 def pytest_sessionstart(session):

@@ -20,6 +20,7 @@ DOCS = ROOT / "docs"
 sys.path.append(str(DOCS / "tools"))
 
 import pages  # noqa: E402
+import records  # noqa: E402
 
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -66,7 +67,11 @@ def anchors(text):
 
 def test_every_page_is_in_the_navigation():
     nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
-    named = re.findall(r"[\w/-]+\.md", nav)
+    _, questions = records.with_questions([{"": nav}, {"Questions": []}])  # pages that answer questions are added
+    named = [
+        *re.findall(r"[\w/-]+\.md", nav),
+        *(page for each in questions["Questions"] for page in each.values()),
+    ]
     assert sorted(named) == sorted(PAGES)
 
 
@@ -79,8 +84,12 @@ def test_every_public_name_is_in_the_reference():
 def test_every_question_is_on_its_page():
     from bayesvec.posterior import table
 
-    commands = set(re.findall(r"`([a-z]+)[ `]", PAGES["howto/questions.md"]))
-    assert set(table.names()) <= commands
+    answered = [name for _, names in records.answering().values() for name in names]
+    assert sorted(answered) == sorted(table.names()), (
+        "a page names the questions that it answers in its first lines"
+    )
+    filled = records.filled(PAGES["howto/questions.md"])
+    assert all(f"| `{name} RUN" in filled for name in table.names())
 
 
 def test_every_plot_is_in_the_documentation():

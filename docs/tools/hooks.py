@@ -36,9 +36,10 @@ tables = _load(ROOT / "benchmarks" / "tables.py")  # measurements, as shown in t
 
 
 def on_config(config):
-    """Register the mathematics, set the environment, and make the shared run if necessary."""
+    """Register the mathematics, complete the navigation, set the environment, and make the shared run."""
     global kept
     config.markdown_extensions.append(MathML())
+    config.nav = config.nav and records.with_questions(config.nav)
     os.environ.update(SETTINGS)
     os.environ.pop("BAYESVEC_DATA", None)  # the pages use only what ships with the package
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

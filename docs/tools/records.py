@@ -1,25 +1,36 @@
-"""Tables of methods, priors and plots, from the records that describe them.
+"""Tables of methods, priors, questions and plots, from the records that describe them.
 
-Pages have a comment ``<!-- records: methods -->`` where a table goes. The README has the table of methods itself.
+Pages have a comment ``<!-- records: methods -->`` where a table goes. A page that answers questions names them in its
+first lines (``questions: similarity, distance``); it needs no line in the navigation. The README has its own table of
+some methods.
 
-Usage: python docs/tools/records.py [--check]      (write the README's table; --check: fail if it is not up to date)
+Usage: python docs/tools/records.py [--check]      (write the README's rows; --check: fail if they are not up to date)
 """
 
 import argparse
+import inspect
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
+from bayesvec.cli.questions import make_command
 from bayesvec.inference import methods as inference
+from bayesvec.plots.table import Plot
 from bayesvec.plots.table import plots as all_plots
+from bayesvec.posterior import table as asked
+from bayesvec.posterior.posterior import Posterior
 from bayesvec.priors.table import families
 
-README = Path(__file__).parents[2] / "README.md"
+DOCS = Path(__file__).parents[1]
+README = DOCS.parent / "README.md"
+ANSWERS = re.compile(r"---\nquestions: (.+)\n---\n\s*# (.+)\n")  # how a page that answers questions begins
 BEGIN, END = "<!-- table of methods -->", "<!-- end of table of methods -->"
 
 
-def methods() -> str:
-    """Return the table of methods."""
-    records = [inference.find(name) for name in inference.names()]
+def methods(names: list[str] | None = None) -> str:
+    """Return the table of methods, of all or of some."""
+    records = [inference.find(name) for name in names or inference.names()]
     rows = [[f"`{each.name}`", each.sentence, each.use, _capital(each.caveat)] for each in records]
     return _table(["method", "what it is", "when to use it", "caveat"], rows)
 
@@ -35,11 +46,60 @@ def priors() -> str:
 
 def plots() -> str:
     """Return the table of plots."""
-    rows = [[f"`{each.kind}`", each.shows, each.takes] for each in all_plots().values()]
-    return _table(["kind", "what it shows", "its arguments"], rows)
+    rows = [[f"`{each.kind}`", each.shows, each.takes, _plotted(each)] for each in all_plots().values()]
+    return _table(["kind", "what it shows", "its arguments", "example"], rows)
 
 
-SECTIONS = {"methods": methods, "priors": priors, "plots": plots}
+def _plotted(plot: Plot) -> str:
+    run, _, rest = plot.example.partition(" ")
+    return f"`{' '.join(filter(None, ('plot', run, plot.kind, rest)))}`"
+
+
+def questions() -> str:
+    """Return the table of questions, for a page of the folder ``howto``."""
+    pages = {name: page for page, (_, names) in answering().items() for name in names}
+    rows = []
+    for name in asked.names():
+        command = make_command(asked.find(name))
+        taken = " ".join(each.metavar for each in command.params if each.param_type_name == "argument")
+        calls = ", ".join(f"`post.{each}`" for each in _methods_of(name))
+        page = pages[name]
+        link = f"[{answering()[page][0]}]({page.removeprefix('howto/') if '/' in page else f'../{page}'})"
+        rows.append([asked.help_of(name), f"`{name} {taken}`", calls, link])
+    return _table(["question", "command", "Python", "page"], rows)
+
+
+def _methods_of(name: str) -> list[str]:
+    """Return the calls that ask a question in Python, with the parameters that must be given."""
+    module = asked.find(name).ask.__module__
+    own = [each for each in vars(Posterior) if getattr(getattr(Posterior, each), "__module__", "") == module]
+    functions = {each: getattr(Posterior, each) for each in own} or {name: asked.find(name).ask}
+    return [f"{each}({', '.join(_required(function))})" for each, function in functions.items()]
+
+
+def _required(function: Any) -> list[str]:
+    _, *parameters = inspect.signature(function).parameters.values()
+    return [each.name for each in parameters if each.default is each.empty]
+
+
+def answering() -> dict[str, tuple[str, list[str]]]:
+    """Return the title and the questions of each page that answers any."""
+    found = {path: ANSWERS.match(path.read_text(encoding="utf-8")) for path in sorted(DOCS.rglob("*.md"))}
+    return {
+        path.relative_to(DOCS).as_posix(): (match[2], match[1].split(", "))
+        for path, match in found.items()
+        if match
+    }
+
+
+def with_questions(nav: list[Any]) -> list[Any]:
+    """Return the navigation with the pages that answer questions and are not in it."""
+    listed = set(re.findall(r"[\w/-]+\.md", str(nav)))
+    more = [{title: page} for page, (title, _) in answering().items() if page not in listed]
+    return [{"Questions": each["Questions"] + more} if "Questions" in each else each for each in nav]
+
+
+SECTIONS = {"methods": methods, "priors": priors, "questions": questions, "plots": plots}
 
 
 def filled(text: str) -> str:
@@ -52,9 +112,10 @@ def filled(text: str) -> str:
 
 
 def readme(text: str) -> str:
-    """Return the README's text with the current table of methods."""
+    """Return the README's text with the methods of its table as their records describe them now."""
     before, _, rest = text.partition(BEGIN)
-    return f"{before}{BEGIN}\n{methods()}\n{END}{rest.partition(END)[2]}"
+    table, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{methods(re.findall(r'^. `(\w+)`', table, re.MULTILINE))}\n{END}{after}"
 
 
 def _capital(clause: str) -> str:

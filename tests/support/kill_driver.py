@@ -71,9 +71,9 @@ def main(folder: str, kills: int, seed: int) -> None:
     # flushed when is tested in test_draws.
     os.fsync = lambda descriptor: None
     with tempfile.TemporaryDirectory() as scratch:
-        for name in ("compile", "time"):
+        for name, settings in (("load", {**SETTINGS, "warmup": 1, "draws": 2}), ("time", SETTINGS)):
             began = time.perf_counter()
-            run.fit(small_counts(), out=Path(scratch, name), **SETTINGS)
+            run.fit(small_counts(), out=Path(scratch, name), **settings)
     longest = 0.4 * (time.perf_counter() - began)  # on this machine, as busy as it is now
     moments = random.Random(seed)
     out = Path(folder, "run")

@@ -168,7 +168,15 @@ PLOTS = (
         "R-hat and ESS of many quantities",
         "no words",
         lambda request: plot_check(request.run),
+        "RUN",
         most=0,
     ),
-    Plot("ess", "ESS as draws are added", QUANTITIES, lambda request: plot_ess(request.estimates()), least=1),
+    Plot(
+        "ess",
+        "ESS as draws are added",
+        QUANTITIES,
+        lambda request: plot_ess(request.estimates()),
+        "RUN 'cosine(king, queen)'",
+        least=1,
+    ),
 )

@@ -161,6 +161,7 @@ PLOTS = (
         "densities of cosines",
         "pairs of words",
         _similarity,
+        "RUN king queen tax law --with RUN2",
         least=2,
         step=2,
         options=("with", "at"),
@@ -170,6 +171,7 @@ PLOTS = (
         "densities of any quantities",
         QUANTITIES,
         lambda request: plot_estimates(request.estimates(), level=request.level),
+        "RUN 'cosine(king, queen)' 'cosine(king, tax)'",
         least=1,
     ),
 )

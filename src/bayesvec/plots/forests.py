@@ -243,22 +243,41 @@ def _projection(request: Request) -> "Axes":
 
 
 PLOTS = (
-    Plot("forest", "means and intervals of any quantities", QUANTITIES, _forest, least=1, options=("with",)),
+    Plot(
+        "forest",
+        "means and intervals of any quantities",
+        QUANTITIES,
+        _forest,
+        "RUN 'norm(king)' 'norm(tax)' --with RUN2",
+        least=1,
+        options=("with",),
+    ),
     Plot(
         "contrast",
         "differences between two slices",
         f"{QUANTITIES}, and --between",
         _contrast,
+        "SLICED 'cosine(tax, law)' 'norm(tax)' --between D,R",
         least=1,
         options=("between",),
         needs=("between",),
     ),
-    Plot("neighbors", "the nearest words", "one word", _neighbors, least=1, most=1, options=("at",)),
+    Plot(
+        "neighbors",
+        "the nearest words",
+        "one word",
+        _neighbors,
+        "RUN king -n 3 --level 0.5",
+        least=1,
+        most=1,
+        options=("at",),
+    ),
     Plot(
         "projection",
         "words on an axis",
         "words, and --axis",
         _projection,
+        "RUN tax law --axis king:queen",
         least=1,
         options=("with", "at", "axis"),
         needs=("axis",),

@@ -176,6 +176,7 @@ PLOTS = (
         "words in a plane, with the clouds of their draws",
         "three words or more",
         lambda request: plot_map(request.run, request.words, at=request.at, level=request.level),
+        "RUN king queen tax law",
         least=_FEWEST,
         options=("at",),
     ),

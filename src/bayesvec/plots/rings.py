@@ -120,6 +120,7 @@ PLOTS = (
         "a run that is not identified, and one that is",
         "words, and --with RUN",
         _rings,
+        "RUN king --with RUN2",
         least=1,
         options=("with",),
     ),

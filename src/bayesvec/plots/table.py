@@ -68,6 +68,9 @@ class Plot:
         What its words are.
     draw : callable
         Given a `Request`, returns axes or a list of them.
+    example : str
+        A run, words and options, shown in the documentation and drawn by the tests: ``RUN`` or ``SLICED``, a run with
+        the slices D and R, then words such as king, queen, tax, law and war; ``RUN2`` may follow ``--with``.
     least, most : int
         Number of words; ``most`` None for any.
     step : int
@@ -82,6 +85,7 @@ class Plot:
     shows: str
     takes: str
     draw: Callable[[Request], Any]
+    example: str = ""
     least: int = 0
     most: int | None = None
     step: int = 1

@@ -77,6 +77,7 @@ PLOTS = (
         "draws in order, and their ranks",
         QUANTITIES,
         lambda request: plot_trace(request.estimates()),
+        "RUN 'cosine(king, queen)' 'norm(king)'",
         least=1,
     ),
 )

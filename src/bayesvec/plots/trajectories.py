@@ -114,12 +114,20 @@ def _drift(request: Request) -> "Axes":
 
 
 PLOTS = (
-    Plot("trajectory", "quantities over groups or time", QUANTITIES, _trajectory, least=1),
+    Plot(
+        "trajectory",
+        "quantities over groups or time",
+        QUANTITIES,
+        _trajectory,
+        "SLICED 'cosine(tax, law)' 'cosine(tax, war)'",
+        least=1,
+    ),
     Plot(
         "drift",
         "words that differ most between two slices",
         "no words",
         _drift,
+        "SLICED -n 2 --between R,D",
         most=0,
         options=("between", "by"),
     ),

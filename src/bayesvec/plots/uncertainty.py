@@ -90,6 +90,7 @@ PLOTS = (
         "spread of vectors against frequency",
         "words to name, or none",
         _uncertainty,
+        "RUN king",
         options=("with",),
     ),
 )

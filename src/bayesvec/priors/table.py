@@ -144,7 +144,7 @@ def register(family: Family) -> None:
 
 def families() -> dict[str, Family]:
     """Return all families of priors by name."""
-    return _found() | _registered
+    return found() | _registered
 
 
 def find(name: str) -> Family:
@@ -156,7 +156,8 @@ def find(name: str) -> Family:
 
 
 @cache
-def _found() -> dict[str, Family]:
+def found() -> dict[str, Family]:
+    """Return the families of priors in the modules of this folder, by name."""
     import bayesvec.priors as folder
 
     modules = [import_module(f"{folder.__name__}.{each.name}") for each in iter_modules(folder.__path__)]
