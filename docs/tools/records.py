@@ -115,7 +115,8 @@ def readme(text: str) -> str:
     """Return the README's text with the methods of its table as their records describe them now."""
     before, _, rest = text.partition(BEGIN)
     table, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{methods(re.findall(r'^. `(\w+)`', table, re.MULTILINE))}\n{END}{after}"
+    names = re.findall(r"^\| `(\w+)`", table, re.MULTILINE)
+    return f"{before}{BEGIN}\n{methods(names)}\n{END}{after}"
 
 
 def _capital(clause: str) -> str:
