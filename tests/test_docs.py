@@ -67,7 +67,9 @@ def anchors(text):
 
 def test_every_page_is_in_the_navigation():
     nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
-    _, questions = records.with_questions([{"": nav}, {"Questions": []}])  # pages that answer questions are added
+    _, questions = records.with_questions(
+        [{"": nav}, {"Questions": []}]
+    )  # pages that answer questions are added
     named = [
         *re.findall(r"[\w/-]+\.md", nav),
         *(page for each in questions["Questions"] for page in each.values()),

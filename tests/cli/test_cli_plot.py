@@ -142,7 +142,7 @@ def test_runs_of_one_name_are_named_by_their_paths(bayesvec, run, free, pictures
 
 
 BAD = [
-    (("histogram", "RUN", "king"), "not a kind of plot; there are check, contrast, density"),
+    (("piechart", "RUN", "king"), "not a kind of plot; there are check, contrast, density"),
     (("similarity", "RUN", "king", "queen", "[red]"), "takes pairs of words; got 3: king queen [red]"),
     (("similarity", "RUN"), "takes pairs of words; got none"),
     (("similarity", "RUN", "king", "king"), "two different words"),

@@ -16,8 +16,8 @@ from bayesvec.inference import methods
 from bayesvec.inference.contract import Approximation, Sampler
 from run_tools import draw_bytes, small_counts
 
-OURS = ("gibbs", "nuts", "blockvi", "laplace", "mfvi", "map")
 TOYS = {"fake": fake_sampler.METHOD, "ball": toy_approximation.METHOD}
+OURS = tuple(name for name in methods.names() if name not in TOYS)
 SETTINGS = {"draws": 40, "warmup": 10, "progress": False}
 
 
@@ -36,7 +36,8 @@ def toys(tmp_path_factory):
 def test_the_table_is_the_folder():
     folder = Path(methods.__file__).parent
     assert {path.parent.name for path in folder.glob("*/__init__.py")} == set(OURS)
-    assert [name for name in methods.names() if name not in TOYS] == list(OURS)
+    shipped = ("gibbs", "nuts", "blockvi", "laplace", "mfvi", "map")  # samplers first
+    assert tuple(name for name in OURS if name in shipped) == shipped
 
 
 @pytest.mark.parametrize("name", OURS)
