@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 # The module of each public name. It is imported when the name is first used, so that `import bayesvec` and
 # `bayesvec --help` are fast.

@@ -12,7 +12,7 @@ from bayesvec.diagnostics import calibration as trials
 from bayesvec.diagnostics.sbc import COSINE, PROBABILITY, STRENGTH, Ranks, judge
 from bayesvec.errors import NumericalError, OptionError
 
-SMALL = {"vocab": 5, "dim": 2, "pairs": 60, "worlds": 60, "draws": 19, "warmup": 30, "quantities": 6}
+SMALL = {"vocab": 5, "dim": 2, "pairs": 60, "worlds": 30, "draws": 19, "warmup": 30, "quantities": 6}
 TINY = SMALL | {"worlds": 4}
 
 
@@ -34,10 +34,10 @@ def bayesvec(monkeypatch, capsys, tmp_path):
 def test_gibbs_is_calibrated(bayesvec, tmp_path):
     status, out, err = bayesvec("--out", "found", **SMALL)
     assert status == 0
-    assert out.startswith("gibbs, 60 worlds of 5 words in 2 dimensions, 60 samples, prior precision 1: 14 ")
-    assert "\ncalibrated, as far as 60 worlds can tell: 90% intervals cover " in out
+    assert out.startswith("gibbs, 30 worlds of 5 words in 2 dimensions, 60 samples, prior precision 1: 14 ")
+    assert "\ncalibrated, as far as 30 worlds can tell: 90% intervals cover " in out
     assert "fails this test once in 100 times" in out
-    assert err.splitlines()[-1] == "world 60/60"
+    assert err.splitlines()[-1] == "world 30/30"
     assert sorted(path.name for path in tmp_path.glob("found/*")) == [
         "calibration.json",
         "ranks.csv",
@@ -46,10 +46,10 @@ def test_gibbs_is_calibrated(bayesvec, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["found"]
     kept = json.loads((tmp_path / "found" / "calibration.json").read_text())
     ranks = np.loadtxt(tmp_path / "found" / "ranks.csv", delimiter=",", skiprows=1)
-    assert ranks.shape == (60, 14)
+    assert ranks.shape == (30, 14)
     inside = ((ranks >= 1) & (ranks <= 18))[:, :6]
     assert kept["coverage"][COSINE]["share"] == pytest.approx(inside.mean())
-    assert kept["coverage"][COSINE]["error"] == pytest.approx(inside.mean(axis=1).std(ddof=1) / np.sqrt(60))
+    assert kept["coverage"][COSINE]["error"] == pytest.approx(inside.mean(axis=1).std(ddof=1) / np.sqrt(30))
 
 
 def test_a_method_with_a_wrong_prior_is_not(bayesvec, monkeypatch):

@@ -624,7 +624,7 @@ def test_what_is_not_a_report_is_not_replaced(bayesvec, run, tmp_path):
     assert "mine.txt exists and is not a report; it is not replaced" in err
     assert mine.read_text() == "mine"
     for _ in range(2):  # a report is
-        assert bayesvec("report", run, "--out", page, "--quiet")[0] == 0
+        assert bayesvec("report", run, "--out", page, "--words", "king,queen", "-n", 2, "--quiet")[0] == 0
 
 
 @pytest.mark.parametrize(("arguments", "message"), BAD, ids=[" ".join(arguments) for arguments, _ in BAD])

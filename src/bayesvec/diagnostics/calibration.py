@@ -220,24 +220,11 @@ def calibrate(
     )
     measure = choose_functionals(vocab, vocab, quantities, seed=seed, pooled=True)  # as `sbc_ranks` does
     trial = _Trial(chosen, settings, measure)
-    size: dict[str, Any] = {
-        "vocab": vocab,
-        "dim": dim,
-        "pairs": pairs,
-        "prior_precision": prior_precision,
-        "zipf": zipf,
-    }
+    size: dict[str, Any] = {"vocab": vocab, "dim": dim, "pairs": pairs}
+    size |= {"prior_precision": prior_precision, "zipf": zipf}
+    ranked: dict[str, Any] = {"count": quantities, "pooled": True, "seed": seed}
     with threadpool_limits(limits=1, user_api="blas"):
-        ranks = sbc_ranks(
-            trial,
-            worlds=worlds,
-            **size,
-            count=quantities,
-            pooled=True,
-            seed=seed,
-            threads=num_threads,
-            report=report,
-        )
+        ranks = sbc_ranks(trial, worlds=worlds, **size, **ranked, threads=num_threads, report=report)
     how = {"warmup": warmup, "thin": thin, "identify": identify, "options": settings.options, "seed": seed}
     nominal, coverage = covered(ranks, level)
     verdict = judge(ranks, error_rate=error_rate)
