@@ -23,6 +23,7 @@ COPIED = (
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "CITATION.cff",
     "mkdocs.yml",
     "pyproject.toml",
 )
