@@ -26,6 +26,7 @@ $(DOCS): $(DEV)
 
 demo: $(READY)
 	$(BIN)/bayesvec demo
+	@echo "Here: $(BIN)/python -m pip install --editable '.[explore]' && $(BIN)/bayesvec explore demo/python-docs.run"
 
 test: $(DEV)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal

@@ -48,7 +48,7 @@ ORDER = [
         "datasets",
         "plots",
     ),
-    *("report", "paper", "cli", "__init__", "__main__"),
+    *("report", "explore", "paper", "cli", "__init__", "__main__"),
 ]
 
 

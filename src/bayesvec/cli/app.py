@@ -21,7 +21,7 @@ MODEL, SAMPLING, PRIOR, TEXT, COUNTING, OUTPUT = PANELS
 # Each command is a module of this package, imported when it is called; in the order of the help.
 COMMANDS = (
     *("demo", "count", "simulate", "split", "fit", "check", "score", "compare", "calibrate"),
-    *("plot", "report", "export", "reproduce"),
+    *("plot", "report", "explore", "export", "reproduce"),
 )
 
 

@@ -38,7 +38,9 @@ def demo(
         _run("similarity", run, one, other)
     _run("check", run)
     _run("plot", run, "similarity", *PAIRS, "--out", picture)
-    echo(f"\n{picture} shows the posteriors of a few cosines. For your own text: bayesvec fit TEXT")
+    echo(f"\n{picture} shows the posteriors of a few cosines. To explore the run in a browser:")
+    echo(f"\n$ pip install 'bayesvec[explore]'\n$ {shlex.join(['bayesvec', 'explore', str(run)])}")
+    echo("\nFor your own text: bayesvec fit TEXT")
 
 
 def _run(*words: object) -> None:

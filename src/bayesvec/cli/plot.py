@@ -65,9 +65,10 @@ def plot(
     from bayesvec.plots import save_figure
     from bayesvec.plots.style import set_title
     from bayesvec.posterior.posterior import open_posterior
+    from bayesvec.storage.names import run_names
 
     tails(level)
-    runs = {name: open_posterior(path) for name, path in _names([run, *beside]).items()}
+    runs = {name: open_posterior(path) for name, path in run_names([run, *beside]).items()}
     drawn = chosen.draw(Request(runs, wanted, axis, n, at, level, slices, by or "direction"))
     ax = drawn[0] if isinstance(drawn, list) else drawn
     set_title(ax, title)
@@ -93,16 +94,6 @@ def _check_request(plot: "Plot", words: list[str], options: dict[str, Any]) -> N
             raise OptionError(
                 f"plot {plot.kind} needs --{name}, such as --{name} {_EXAMPLES.get(name, 'RUN')}"
             )
-
-
-def _names(runs: list[Path]) -> dict[str, Path]:
-    """Name runs by their folders, with as much of the path as distinguishes them."""
-    parts = [path.absolute().parts for path in runs]
-    for length in range(1, max(map(len, parts)) + 1):
-        named = {"/".join(each[-length:]): path for each, path in zip(parts, runs, strict=True)}
-        if len(named) == len(runs):
-            return named
-    raise OptionError("a run is given twice; give each run once")
 
 
 def _two_slices(between: str) -> tuple[str, str] | None:

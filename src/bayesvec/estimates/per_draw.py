@@ -1,12 +1,14 @@
 """Functions of every draw, with a few draws in memory at a time, however long the run."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._parallel import default_threads
 from bayesvec._types import Float32, Float64, Int64
 from bayesvec.errors import NumericalError
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 
 BLOCK_BYTES = 64 << 20
+
+Result = TypeVar("Result")
 
 
 def each_draw(draws: "Draws", name: str) -> Iterator[Float32]:
@@ -25,6 +29,29 @@ def each_draw(draws: "Draws", name: str) -> Iterator[Float32]:
         while (block := ahead.result()) is not None:
             ahead = reader.submit(next, blocks, None)
             yield from block[2]
+
+
+def over_blocks(draws: "Draws", work: "Callable[[Float32, Float32], Result]") -> "Iterator[Result]":
+    """Yield ``work(rho, norm)`` for a few draws of rho after another, in their order, computed on all processors.
+
+    The blocks do not depend on the number of threads. ``rho`` is (draw, word, K), ``norm`` its lengths, (draw, word).
+    """
+    kept = getattr(draws, "row_norms", None)
+
+    def call(chain: int, first: int, rho: Float32) -> "Result":
+        if kept is None:
+            return work(rho, np.sqrt(np.einsum("dvk,dvk->dv", rho, rho)))
+        return work(rho, kept[chain, first : first + len(rho)])
+
+    threads = default_threads()
+    with ThreadPoolExecutor(threads, thread_name_prefix="bayesvec-ask") as pool:
+        ahead: deque[Future[Result]] = deque()
+        for block in draws.blocks("rho"):
+            ahead.append(pool.submit(call, *block))
+            if len(ahead) > threads + 1:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
 
 
 def draw_slices(draws: "Draws", num_rows: int) -> Iterator[slice]:
@@ -169,15 +196,52 @@ def nearest(draws: "Draws", rows: Int64, weights: Float64, n: int, *, among: Int
         The candidates.
     """
     num_words = len(draws.words)
-    total = np.zeros(num_words)
-    in_top, first = np.zeros((2, num_words), dtype=np.int64)
-    for cosine in _cosines_with_all(draws, rows, weights.astype(np.float32), among):
-        edge = np.partition(cosine, num_words - n)[num_words - n]
-        in_top += (cosine >= edge) & (cosine > -np.inf)
-        first += cosine == cosine.max()
-        total += cosine
+    cosines_of = _cosines_with_all(draws, rows, weights, among)
+
+    def count(rho: Float32, norm: Float32) -> tuple[Float64, Int64, Int64]:
+        cosine = cosines_of(rho, norm)
+        edge = np.partition(cosine, num_words - n, axis=1)[:, num_words - n, None]
+        in_top = ((cosine >= edge) & (cosine > -np.inf)).sum(axis=0)
+        first = (cosine == cosine.max(axis=1, keepdims=True)).sum(axis=0)
+        return cosine.sum(axis=0, dtype=np.float64), in_top, first
+
+    total, in_top, first = (sum(part) for part in zip(*over_blocks(draws, count), strict=True))
     number = draws.num_chains * draws.num_draws
     return Nearness(total / number, in_top / number, first / number)
+
+
+class Places(NamedTuple):
+    """Where words lie along a sum of word vectors, over all draws."""
+
+    mean: Float64  # (M,) posterior mean of the cosine
+    above: Float64  # (M,) fraction of draws in which it is above zero
+
+
+def signs_with_sum(draws: "Draws", rows: Int64, weights: Float64, *, among: Int64) -> Places:
+    """Return the mean and the sign of the cosine of many words with the weighted sum of some unit vectors.
+
+    It is what `cosines_with_sum` gives, without keeping the draws of every word.
+
+    Parameters
+    ----------
+    draws : Draws
+        The run.
+    rows : ndarray of int64
+        The words of the sum, each once.
+    weights : ndarray
+        Their weights.
+    among : ndarray of int64, (M,)
+        The words to place, none of them in the sum.
+    """
+    cosines_of = _cosines_with_all(draws, rows, weights, among)
+
+    def count(rho: Float32, norm: Float32) -> tuple[Float64, Int64]:
+        cosine = cosines_of(rho, norm)[:, among]
+        return cosine.sum(axis=0, dtype=np.float64), (cosine > 0.0).sum(axis=0)
+
+    total, above = (sum(part) for part in zip(*over_blocks(draws, count), strict=True))
+    number = draws.num_chains * draws.num_draws
+    return Places(np.asarray(total / number), np.asarray(above / number))
 
 
 def ranks(draws: "Draws", row: int, others: Int64, *, among: Int64) -> Float64:
@@ -185,33 +249,46 @@ def ranks(draws: "Draws", row: int, others: Int64, *, among: Int64) -> Float64:
 
     The nearest has rank 1; ``among`` are the candidates.
     """
-    result = np.empty((draws.num_chains * draws.num_draws, len(others)))
-    weight = np.ones(1, dtype=np.float32)
-    for number, cosine in enumerate(_cosines_with_all(draws, np.array([row]), weight, among)):
-        ordered = np.sort(cosine)
-        result[number] = 1 + len(cosine) - np.searchsorted(ordered, cosine[others], side="right")
-    return result.reshape(draws.num_chains, draws.num_draws, len(others))
+    cosines_of = _cosines_with_all(draws, np.array([row]), np.ones(1), among)
+
+    def rank(rho: Float32, norm: Float32) -> Float64:
+        cosine = cosines_of(rho, norm)
+        ordered = np.sort(cosine, axis=1)
+        nearer = [
+            np.searchsorted(*each, side="right") for each in zip(ordered, cosine[:, others], strict=True)
+        ]
+        return np.asarray(1.0 + cosine.shape[1] - np.stack(nearer))
+
+    every = np.concatenate(list(over_blocks(draws, rank)))
+    return every.reshape(draws.num_chains, draws.num_draws, len(others))
 
 
-def _cosines_with_all(draws: "Draws", rows: Int64, weights: Float32, among: Int64) -> Iterator[Float32]:
-    """Yield for every draw the cosine of each word with a sum, (word,); -inf for what is never near.
+def _cosines_with_all(
+    draws: "Draws", rows: Int64, weights: Float64, among: Int64
+) -> Callable[[Float32, Float32], Float32]:
+    """Return a function of draws, (draw, word, K), and their lengths: cosines of words with a sum, (draw, word).
 
-    Never near are the words of the sum, words that are not candidates, and words whose vector is zero.
+    It is -inf for what is never near: the words of the sum, words that are not candidates, and words whose vector is
+    zero.
     """
     far = np.ones(len(draws.words), dtype=bool)
     far[among] = False
     far[rows] = True
-    for rho in each_draw(draws, "rho"):
-        # Both products are bound by memory; a BLAS call would wait for threads and round by their number.
-        norm = np.sqrt(np.einsum("vk,vk->v", rho, rho))
-        _refuse_zero(draws, norm[rows][None, None], rows)
-        target = np.einsum("m,mk->k", weights / norm[rows], rho[rows])
-        dot = np.einsum("vk,k->v", rho, target)
+    weights = weights.astype(np.float32)
+
+    def cosines_of(rho: Float32, norm: Float32) -> Float32:
+        # The products are bound by memory; a BLAS call would wait for threads and round by their number.
+        _refuse_zero(draws, norm[None, :, rows], rows)
+        target = np.einsum("dm,dmk->dk", weights / norm[:, rows], rho[:, rows])
+        dot = np.einsum("dvk,dk->dv", rho, target)
+        length = np.sqrt(np.einsum("dk,dk->d", target, target))
         with np.errstate(divide="ignore", invalid="ignore"):
-            cosine = np.asarray(dot / (norm * np.sqrt(np.dot(target, target))))
-        np.nan_to_num(cosine, copy=False, nan=-np.inf)
-        cosine[far] = -np.inf
-        yield cosine
+            cosine = np.asarray(dot / (norm * length[:, None]))
+        cosine[:, far] = -np.inf
+        np.copyto(cosine, np.float32(-np.inf), where=np.isnan(cosine))
+        return cosine
+
+    return cosines_of
 
 
 def _lengths(x: Float64) -> Float64:

@@ -138,12 +138,25 @@ def ellipse(points: Float64, level: float = LEVEL) -> tuple[tuple[float, float],
     level : float, optional
         Probability of the ellipse.
     """
-    variances, directions = np.linalg.eigh(np.cov(points.T))
-    reach = float(np.sqrt(-2.0 * np.log1p(-level)))
-    short, long = 2 * reach * np.sqrt(np.maximum(variances, 0.0))
-    angle = np.degrees(np.arctan2(directions[1, 1], directions[0, 1]))
+    long, short, angle = ellipses(np.cov(points.T)[None], level)[0]
     x, y = points.mean(axis=0)
     return (float(x), float(y)), float(long), float(short), float(angle)
+
+
+def ellipses(covariances: Float64, level: float = LEVEL) -> Float64:
+    """Return the lengths of the long and the short axis and the angle in degrees, (n, 3); see `ellipse`.
+
+    Parameters
+    ----------
+    covariances : ndarray, (n, 2, 2)
+        Of n clouds.
+    level : float, optional
+        Probability of the ellipses.
+    """
+    variances, directions = np.linalg.eigh(covariances)
+    reach = float(np.sqrt(-2.0 * np.log1p(-level)))
+    short, long = 2 * reach * np.sqrt(np.maximum(variances, 0.0)).T
+    return np.column_stack([long, short, np.degrees(np.arctan2(directions[:, 1, 1], directions[:, 0, 1]))])
 
 
 def _read(posterior: "Posterior", words: Sequence[str], at: str | None) -> Float64:

@@ -257,6 +257,20 @@ class Posterior:
 
         return export(self._draws, path, format, **options)
 
+    def explore(self, *others: "str | PathLike[str] | Posterior", **options: Any) -> Any:
+        """Open the explorer on this run, and on others beside it; returns it, with its address and ``stop()``.
+
+        Parameters
+        ----------
+        *others : path or Posterior
+            More runs to show.
+        **options
+            ``browser=False`` opens no browser; ``host`` and ``port`` are where it listens.
+        """
+        from importlib import import_module  # by name: the explorer is built on this class
+
+        return import_module("bayesvec.explore").open_page(self, *others, **options)
+
     def to_datatree(self) -> Any:
         """Return the run as an xarray DataTree in ArviZ's layout."""
         return self._draws.to_datatree()

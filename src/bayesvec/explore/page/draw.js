@@ -1,0 +1,124 @@
+// Scales, ticks, axes and text: what all pictures share.
+
+import { shown, svg } from "./dom.js";
+import { FONT } from "./theme.js";
+
+export function linear(low, high, from, to) {
+  const span = high - low || 1;
+  const scale = (value) => from + ((value - low) / span) * (to - from);
+  scale.back = (place) => low + ((place - from) / (to - from)) * span;
+  return scale;
+}
+
+export function ticks(low, high, about = 5) {
+  const rough = (high - low) / Math.max(1, about);
+  if (!(rough > 0)) return [low];
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((each) => each * unit).find((each) => each >= rough);
+  const found = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i += 1) found.push(Number((i * step).toPrecision(12)));
+  return found;
+}
+
+export function tickText(value, all) {
+  const step = all.length > 1 ? Math.abs(all[1] - all[0]) : 1;
+  const decimals = Math.max(0, Math.min(6, -Math.floor(Math.log10(step) + 1e-9)));
+  return value.toFixed(decimals).replace(/^-(0(\.0+)?)$/, "$1").replace("-", "−");
+}
+
+export function canvasOf(width, height, label, colours, role = "img") {
+  return svg("svg", {
+    xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height, role, "aria-label": label,
+    "font-family": FONT, "font-size": 13, fill: colours.ink, class: "picture",
+  });
+}
+
+export function text(x, y, content, attributes = {}) {
+  return svg("text", { x, y, ...attributes }, shown(content));
+}
+
+export function shorten(word, width, size = 13) {
+  const most = Math.max(3, Math.floor(width / (0.56 * size)));
+  const letters = Array.from(shown(word));
+  return letters.length <= most ? letters.join("") : `${letters.slice(0, most - 1).join("")}…`;
+}
+
+// Finds places for labels beside their points that cover no other label.
+export function labelPlaces(width, size = 13) {
+  const taken = [];
+  const clear = (box) => box[0] > 0 && box[0] + box[2] < width && !taken.some((other) => box[0] < other[0] + other[2] && other[0] < box[0] + box[2] && box[1] < other[1] + other[3] && other[1] < box[1] + box[3]);
+  return (word, [x, y]) => {
+    const long = 0.56 * size * Array.from(word).length;
+    const sides = [[x + 6, y - 8], [x - 6 - long, y - 8], [x - long / 2, y - 21], [x - long / 2, y + 6]];
+    const spot = sides.map(([left, top]) => [left, top, long, size + 2]).find(clear);
+    if (!spot) return null;
+    taken.push(spot);
+    return [spot[0], spot[1] + size - 1];
+  };
+}
+
+export function bottomAxis(x, domain, height, label, colours, { about = 5, top = 0, left, right } = {}) {
+  const group = svg("g", { "aria-hidden": "true", "font-size": 12, fill: colours.muted });
+  const all = ticks(domain[0], domain[1], about);
+  for (const each of all) {
+    group.append(
+      svg("line", { x1: x(each), x2: x(each), y1: top, y2: height, stroke: each === 0 ? colours.muted : colours.line, "stroke-width": each === 0 ? 1.2 : 1 }),
+      text(x(each), height + 16, tickText(each, all), { "text-anchor": "middle" }),
+    );
+  }
+  if (label) group.append(text((left + right) / 2, height + 36, label, { "text-anchor": "middle" }));
+  return group;
+}
+
+export function leftAxis(y, domain, left, right, label, colours, { about = 5, format } = {}) {
+  const group = svg("g", { "aria-hidden": "true", "font-size": 12, fill: colours.muted });
+  const all = ticks(domain[0], domain[1], about);
+  for (const each of all) {
+    group.append(
+      svg("line", { x1: left, x2: right, y1: y(each), y2: y(each), stroke: colours.line }),
+      text(left - 7, y(each) + 4, format ? format(each) : tickText(each, all), { "text-anchor": "end" }),
+    );
+  }
+  const middle = (y(domain[0]) + y(domain[1])) / 2;
+  if (label) group.append(text(0, 0, label, { "text-anchor": "middle", transform: `translate(13 ${middle}) rotate(-90)` }));
+  return group;
+}
+
+export function pathOf(points) {
+  return points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`).join("");
+}
+
+const SHAPES = [
+  (x, y, r) => svg("circle", { cx: x, cy: y, r }),
+  (x, y, r) => svg("rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r }),
+  (x, y, r) => svg("path", { d: `M${x} ${y - 1.25 * r}L${x + 1.2 * r} ${y + 0.9 * r}H${x - 1.2 * r}Z` }),
+  (x, y, r) => svg("path", { d: `M${x} ${y - 1.3 * r}L${x + 1.3 * r} ${y}L${x} ${y + 1.3 * r}L${x - 1.3 * r} ${y}Z` }),
+  (x, y, r) => svg("path", { d: `M${x} ${y + 1.25 * r}L${x + 1.2 * r} ${y - 0.9 * r}H${x - 1.2 * r}Z` }),
+];
+
+export function marker(number, x, y, r, colour, colours) {
+  const shape = SHAPES[number % SHAPES.length](x, y, r);
+  shape.setAttribute("fill", colour);
+  shape.setAttribute("stroke", colours.paper);
+  shape.setAttribute("stroke-width", "1.2");
+  return shape;
+}
+
+export function legend(entries, left, width, colours) {
+  // entries: {label, colour, dash, shape}; returns the group and its height
+  const group = svg("g", { "font-size": 12.5, fill: colours.ink });
+  let x = left;
+  let y = 14;
+  for (const each of entries) {
+    const label = shorten(each.label, Math.max(120, width - 44), 12.5);
+    const size = 34 + 6.9 * Array.from(label).length + 18;
+    if (x > left && x + size > left + width) { x = left; y += 20; }
+    group.append(
+      svg("line", { x1: x, x2: x + 26, y1: y - 4, y2: y - 4, stroke: each.colour, "stroke-width": 2.2, "stroke-dasharray": each.dash || null }),
+      text(x + 33, y, label),
+    );
+    if (each.shape !== undefined) group.append(marker(each.shape, x + 13, y - 4, 4, each.colour, colours));
+    x += size;
+  }
+  return { group, height: y + 10 };
+}

@@ -1,0 +1,41 @@
+// Other fields of the forms.
+
+import { html, shown } from "./dom.js";
+
+export function choice({ id, label, value, options, onchange }) {
+  const select = html("select", { id, onchange: () => onchange(select.value) },
+    options.map(([name, text]) => html("option", { value: name, selected: name === value }, shown(text))));
+  select.value = value;
+  return html("div", { class: "field" }, html("label", { for: id }, label), select);
+}
+
+export function number({ id, label, value, min = 1, max = 100, step = 1, onchange }) {
+  const input = html("input", { id, type: "number", value, min, max, step, onchange: () => { if (input.value) onchange(input.value); } });
+  return html("div", { class: "field short" }, html("label", { for: id }, label), input);
+}
+
+export function lines({ id, label, value, help, rows = 3 }) {
+  return html("div", { class: "field wide" }, html("label", { for: id }, label),
+    html("textarea", { id, rows, spellcheck: "false", "aria-describedby": help ? `${id}-help` : null, value }),
+    help ? html("p", { id: `${id}-help`, class: "help" }, help) : null);
+}
+
+export function button(label, onclick, kind = "") {
+  return html("button", { type: "button", class: kind, onclick }, label);
+}
+
+export function form(onsubmit, ...children) {
+  return html("form", { class: "form", onsubmit: (event) => { event.preventDefault(); onsubmit(); } }, ...children);
+}
+
+export function sliceChoice(info, value, onchange, { id = "at", label = "Slice" } = {}) {
+  if (!info.slices.length) return null;
+  return choice({ id, label, value, options: info.slices.map((name) => [name, name === info.shared ? `${name} (shared)` : name]), onchange });
+}
+
+export function table(columns, rows, caption) {
+  return html("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    html("table", {}, html("caption", { class: "hidden" }, caption),
+      html("thead", {}, html("tr", {}, columns.map((name) => html("th", { scope: "col", class: name.number ? "number" : null }, name.label)))),
+      html("tbody", {}, rows.map((row) => html("tr", {}, row.map((cell, i) => html(i ? "td" : "th", { scope: i ? null : "row", class: columns[i].number ? "number" : null }, cell)))))));
+}

@@ -1,0 +1,115 @@
+// The map as a scene of ellipses, points, lines and labels, painted on a canvas or written as SVG.
+
+import { shown, svg } from "./dom.js";
+import { canvasOf, labelPlaces, shorten, text } from "./draw.js";
+import { FONT } from "./theme.js";
+
+// plane: the answer of the server; look: {scale, x, y} centre; marks: {chosen, near: [{word, mean}]}
+export function makeScene(plane, look, marks, { width, height, colours }) {
+  const place = (i) => [width / 2 + (plane.x[i] - look.x) * look.scale, height / 2 - (plane.y[i] - look.y) * look.scale];
+  const near = new Map(marks.near.map((each, rank) => [each.word, rank]));
+  const loud = (i) => i === marks.chosen || near.has(plane.words[i]);
+  const quiet = marks.chosen !== null && marks.near.length > 0;
+  const scene = { width, height, ellipses: [], dots: [], lines: [], labels: [], colours };
+  const inView = ([x, y], margin) => x > -margin && y > -margin && x < width + margin && y < height + margin;
+  const order = plane.order;
+  const shownWords = [];
+  for (const i of order) {
+    const at = place(i);
+    const reach = plane.long ? (plane.long[i] * look.scale) / 2 : 0;
+    if (!inView(at, reach)) continue;
+    shownWords.push([i, at]);
+  }
+  const many = shownWords.length;
+  const alpha = many > 800 ? 0.035 : many > 150 ? 0.06 : 0.1;
+  for (const [i, at] of shownWords) {
+    const strong = loud(i);
+    const colour = i === marks.chosen ? colours.warn : colours.strong;
+    if (plane.long) {
+      const shape = { at, rx: (plane.long[i] * look.scale) / 2, ry: (plane.short[i] * look.scale) / 2, angle: (-plane.angle[i] * Math.PI) / 180, colour };
+      if (strong) scene.ellipses.push({ ...shape, fill: 0.16, stroke: 1, loud: true });
+      else scene.ellipses.push({ ...shape, fill: quiet ? alpha * 0.5 : alpha, stroke: many <= 60 ? 0.5 : 0 });
+    }
+    scene.dots.push({ at, r: strong ? 4 : many > 800 ? 1.7 : 2.4, colour, alpha: strong ? 1 : quiet ? 0.3 : 0.75 });
+  }
+  if (marks.chosen !== null) {
+    for (const each of marks.near) {
+      const i = plane.place.get(each.word);
+      if (i !== undefined) scene.lines.push({ from: place(marks.chosen), to: place(i), colour: colours.warn, width: 0.6 + 3 * Math.max(0, each.mean) });
+    }
+  }
+  placeLabels(scene, shownWords, plane, loud, quiet, colours);
+  return scene;
+}
+
+function placeLabels(scene, words, plane, loud, quiet, colours) {
+  const free = labelPlaces(scene.width);
+  const ranked = [...words.filter(([i]) => loud(i)), ...words.filter(([i]) => !loud(i))];
+  const most = Math.max(12, Math.floor((scene.width * scene.height) / 9000));
+  for (const [i, at] of ranked) {
+    if (scene.labels.length >= most && !loud(i)) break;
+    const word = shorten(plane.words[i], 150);
+    const spot = free(word, at);
+    if (!spot) continue;
+    const plain = loud(i) || !quiet;
+    scene.labels.push({ x: spot[0], y: spot[1], word, bold: loud(i), colour: plain ? colours.ink : colours.muted, alpha: plain ? 1 : 0.75 });
+  }
+}
+
+export function paintScene(scene, context, ratio) {
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, scene.width, scene.height);
+  for (const each of [...scene.ellipses].sort((a, b) => Boolean(a.loud) - Boolean(b.loud))) {
+    context.beginPath();
+    context.ellipse(...each.at, Math.max(each.rx, 0.1), Math.max(each.ry, 0.1), each.angle, 0, 2 * Math.PI);
+    context.fillStyle = each.colour;
+    context.globalAlpha = each.fill;
+    context.fill();
+    if (each.stroke) {
+      context.globalAlpha = each.stroke;
+      context.strokeStyle = each.colour;
+      context.lineWidth = 1.2;
+      context.stroke();
+    }
+  }
+  for (const each of scene.lines) {
+    context.globalAlpha = 0.55;
+    context.strokeStyle = each.colour;
+    context.lineWidth = each.width;
+    context.beginPath();
+    context.moveTo(...each.from);
+    context.lineTo(...each.to);
+    context.stroke();
+  }
+  for (const each of scene.dots) {
+    context.globalAlpha = each.alpha;
+    context.fillStyle = each.colour;
+    context.beginPath();
+    context.arc(...each.at, each.r, 0, 2 * Math.PI);
+    context.fill();
+  }
+  context.lineJoin = "round";
+  for (const each of scene.labels) {
+    context.font = `${each.bold ? 600 : 400} 13px ${FONT}`;
+    context.globalAlpha = 0.85;
+    context.lineWidth = 3;
+    context.strokeStyle = scene.colours.paper;
+    context.strokeText(each.word, each.x, each.y);
+    context.globalAlpha = each.alpha;
+    context.fillStyle = each.colour;
+    context.fillText(each.word, each.x, each.y);
+  }
+  context.globalAlpha = 1;
+}
+
+export function sceneSvg(scene, label) {
+  const picture = canvasOf(scene.width, scene.height, label, scene.colours);
+  for (const each of scene.ellipses) {
+    const [x, y] = each.at.map((value) => value.toFixed(2));
+    picture.append(svg("ellipse", { cx: x, cy: y, rx: each.rx.toFixed(2), ry: each.ry.toFixed(2), transform: `rotate(${((each.angle * 180) / Math.PI).toFixed(2)} ${x} ${y})`, fill: each.colour, "fill-opacity": each.fill, stroke: each.stroke ? each.colour : "none", "stroke-opacity": each.stroke }));
+  }
+  for (const each of scene.lines) picture.append(svg("line", { x1: each.from[0], y1: each.from[1], x2: each.to[0], y2: each.to[1], stroke: each.colour, "stroke-width": each.width, opacity: 0.55 }));
+  for (const each of scene.dots) picture.append(svg("circle", { cx: each.at[0].toFixed(2), cy: each.at[1].toFixed(2), r: each.r, fill: each.colour, opacity: each.alpha }));
+  for (const each of scene.labels) picture.append(text(each.x, each.y, shown(each.word), { fill: each.colour, opacity: each.alpha, "font-weight": each.bold ? 600 : 400 }));
+  return picture;
+}

@@ -1,0 +1,62 @@
+// Search a word: its neighbours as a forest of cosines.
+
+import { actions, figure } from "./actions.js";
+import { ask, exported, usualLevel } from "./api.js";
+import { html, shown } from "./dom.js";
+import { form, number, sliceChoice, table } from "./fields.js";
+import { forest } from "./forest.js";
+import { fixed, percent, quotedWord, whole } from "./format.js";
+import { addressOf, first, goTo } from "./state.js";
+import { wordBox } from "./wordbox.js";
+
+export const neighborsView = {
+  name: "neighbors",
+  label: "Neighbours",
+  lead: "The words nearest to a word, each with its interval and the probability that it belongs there.",
+
+  settings(values, info) {
+    return {
+      word: first(values, "word", info.examples[0] ?? ""), n: first(values, "n", exported?.n ?? String(Math.min(10, info.words - 1))),
+      at: info.slices.length ? first(values, "at", info.at) : "", level: first(values, "level", usualLevel), run: info.name,
+    };
+  },
+
+  form(given, info) {
+    const change = (part) => goTo("neighbors", { ...given, ...part });
+    return [
+      form(() => {},
+        wordBox({ id: "word", label: "Word", value: given.word, at: given.at, run: info.name, onchoose: (word) => change({ word }), placeholder: "type a word", wide: true }),
+        number({ id: "n", label: "How many", value: given.n, max: Math.min(100, info.words - 1), onchange: (n) => change({ n }) }),
+        sliceChoice(info, given.at, (at) => change({ at }))),
+      html("p", { class: "examples" }, "Try ", info.examples.map((word, i) => [i ? ", " : "", html("a", { href: addressOf("neighbors", { ...given, word }) }, shown(word))])),
+    ];
+  },
+
+  load: (given, info, signal) => ask("neighbors", given, signal),
+
+  draw(answer, given, info) {
+    const rows = answer.answer.neighbors;
+    const level = answer.answer.level;
+    const draw = ({ width, colours }) => forest(rows.map((row, i) => ({
+      ...row, label: row.word, inner: answer.inner[i], bar: row.probability,
+      href: addressOf("neighbors", { ...given, word: row.word }),
+      title: row.low === null ? `cosine ${fixed(row.mean)}` : `cosine ${fixed(row.mean)}, ${percent(level)} interval ${fixed(row.low)} to ${fixed(row.high)}, P(in the top ${given.n}) ${fixed(row.probability)}`,
+    })), { width, colours, axis: "cosine similarity", barLabel: info.point ? "" : `P(top ${rows.length})`, limits: info.limits, bounds: [-1, 1], label: answer.title });
+    const seen = answer.seen?.[0];
+    const cosines = rows.slice(0, 5).map((row) => `cosine(${quotedWord(given.word)}, ${quotedWord(row.word)})${given.at ? ` @ ${given.at}` : ""}`);
+    return [
+      html("h2", { class: "answer" }, shown(given.word), given.at ? html("span", { class: "at" }, ` in ${shown(given.at)}`) : null,
+        seen === undefined || seen === null ? null : html("span", { class: "seen" }, `seen ${whole(seen)} times`)),
+      figure(draw, info.point ? "Cosines of one point, which has no interval." : `Mean, ${percent(answer.inner_level)} and ${percent(level)} intervals of each cosine. The bar is the probability of being among the ${rows.length} nearest; a triangle marks an answer that cannot be trusted yet.`),
+      html("p", { class: "more" }, html("a", { href: addressOf("compare", { term: cosines, run: info.name }) }, "Compare the first five as densities"),
+        html("a", { href: addressOf("map", { word: given.word, at: given.at, run: info.name }) }, "Show on the map")),
+      actions({
+        name: `neighbors-${given.word.replaceAll(/[^\p{L}\p{N}]+/gu, "_")}`, draw, shell: answer.shell, python: answer.python,
+        csv: { columns: Object.keys(rows[0]), rows: rows.map((row) => Object.values(row)) },
+      }),
+      html("details", { class: "numbers" }, html("summary", {}, "Numbers"),
+        table([{ label: "word" }, { label: "cosine", number: true }, { label: "low", number: true }, { label: "high", number: true }, { label: `P(top ${rows.length})`, number: true }, { label: "R-hat", number: true }, { label: "ESS", number: true }],
+          rows.map((row) => [html("a", { href: addressOf("neighbors", { ...given, word: row.word }) }, shown(row.word)), fixed(row.mean), fixed(row.low), fixed(row.high), fixed(row.probability), fixed(row.rhat), fixed(row.ess, 0)]), `Neighbours of ${shown(given.word)}`)),
+    ];
+  },
+};

@@ -1,0 +1,89 @@
+// Groups and time: trajectories, the words that changed most, and neighbours then and now.
+
+import { actions, figure } from "./actions.js";
+import { ask, usualLevel } from "./api.js";
+import { bands } from "./curves.js";
+import { html, shown } from "./dom.js";
+import { button, choice, form, lines, table } from "./fields.js";
+import { forest } from "./forest.js";
+import { decimalsFor, fixed, percent, quotedWord } from "./format.js";
+import { addressOf, first, goTo } from "./state.js";
+import { wordBox } from "./wordbox.js";
+
+const MEASURES = [["direction", "distance along the mean change"], ["distance", "distance"], ["cosine", "1 − cosine"]];
+
+export const timeView = {
+  name: "time",
+  label: "Groups and time",
+  lead: "Quantities in every slice, the words that differ most between two slices, and the neighbours of a word in both.",
+  available: (info) => info.slices.filter((name) => name !== info.shared).length > 1,
+
+  settings(values, info) {
+    const slices = info.slices.filter((name) => name !== info.shared);
+    const [a, b, c] = info.examples;
+    const both = (word, other) => `cosine(${quotedWord(word)}, ${quotedWord(other)})`;
+    return {
+      term: values.term ?? [both(a, b), ...(c ? [both(a, c)] : [])], first: first(values, "first", slices[0]), last: first(values, "last", slices.at(-1)),
+      by: first(values, "by", "direction"), word: first(values, "word", a), level: first(values, "level", usualLevel), run: info.name,
+    };
+  },
+
+  form(given, info) {
+    const terms = () => document.getElementById("terms").value.split("\n").map((each) => each.trim()).filter(Boolean);
+    const change = (part) => goTo("time", { ...given, term: terms(), ...part });
+    const slices = info.slices.filter((name) => name !== info.shared).map((name) => [name, name]);
+    return [form(() => change({}),
+      lines({ id: "terms", label: "Quantities, one per line", value: given.term.join("\n"), rows: Math.max(2, given.term.length), help: `Such as ${info.terms.slice(0, 3).join("; ")}.` }),
+      choice({ id: "first", label: "From", value: given.first, options: slices, onchange: (value) => change({ first: value }) }),
+      choice({ id: "last", label: "To", value: given.last, options: slices, onchange: (value) => change({ last: value }) }),
+      choice({ id: "by", label: "Change is", value: given.by, options: MEASURES, onchange: (by) => change({ by }) }),
+      wordBox({ id: "word", label: "Neighbours of", value: given.word, at: given.last, run: info.name, onchoose: (word) => change({ word }) }),
+      button("Show", () => change({}), "main"))];
+  },
+
+  async load(given, info, signal) {
+    const { run, level, first: from, last: to } = given;
+    const near = (at) => ask("neighbors", { run, level, word: given.word, n: "8", at }, signal).catch((error) => ({ error: error.message }));
+    const [paths, drift, then, now] = await Promise.all([
+      ask("trajectories", { run, level, term: given.term, first: from, last: to }, signal),
+      ask("drift", { run, level, first: from, last: to, by: given.by }, signal).catch((error) => ({ error: error.message })), near(from), near(to),
+    ]);
+    return { paths, drift, then, now };
+  },
+
+  draw({ paths, drift, then, now }, given, info) {
+    const level = Number(given.level);
+    const series = paths.answer.map((path, i) => ({ label: path.label, number: i, values: path.values.map((value, j) => ({ ...value, inner: paths.inner[i][j] })) }));
+    const ordered = paths.answer.every((path) => path.ordered);
+    const draw = (room) => bands(series, { ...room, slices: paths.slices, ordered, axis: "value", label: `${given.term.join(", ")} in every slice` });
+    const columns = ["quantity", "slice", "mean", "sd", "low", "high", "rhat", "ess"];
+    const rows = paths.answer.flatMap((path) => path.values.map((value) => [path.label, value.slice, value.mean, value.sd, value.low, value.high, value.rhat, value.ess]));
+    return [
+      html("h2", { class: "answer" }, "Over the slices"),
+      figure(draw, `Means with ${percent(paths.inner_level)} and ${percent(level)} ${ordered ? "bands" : "intervals"}.`),
+      html("ul", { class: "changes" }, paths.answer.filter((path) => path.difference).map((path) => {
+        const change = path.difference;
+        const decimals = decimalsFor(change.sd);
+        return html("li", {}, `${shown(path.label)}, ${shown(given.last)} − ${shown(given.first)}: ${fixed(change.mean, decimals)}, ${percent(level)} interval ${fixed(change.low, decimals)} to ${fixed(change.high, decimals)}, P(above 0) ${fixed(change.probability_above_zero, 3)}`);
+      }), paths.answer.filter((path) => path.missing.length).map((path) => html("li", { class: "note" }, `${shown(path.label)}: a word does not occur at ${path.missing.map(shown).join(", ")}`))),
+      actions({ name: "trajectories", draw, shell: paths.shell, python: paths.python, csv: { columns, rows } }),
+      ...changed(drift, given, info),
+      html("h2", {}, `Neighbours of ${shown(given.word)}, then and now`),
+      html("div", { class: "beside" }, [[then, given.first], [now, given.last]].map(([answer, at]) => html("div", {}, html("h3", {}, shown(at)), nearList(answer, at, given, info)))),
+    ];
+  },
+};
+
+function changed(drift, given, info) {
+  if (drift.error) return [html("h2", {}, "Words that differ most"), html("p", { class: "note" }, shown(drift.error))];
+  const rows = drift.answer.changes;
+  const draw = ({ width, colours }) => forest(rows.map((row) => ({ ...row, mean: row.change, label: row.word, bar: row.probability, href: addressOf("time", { ...given, word: row.word }), title: `${fixed(row.change)}, P(among the most changed) ${fixed(row.probability)}` })), { width, colours, axis: drift.measure, barLabel: info.point ? "" : "P(changed)", limits: info.limits, label: drift.title });
+  return [html("h2", {}, `Words that differ most between ${shown(given.first)} and ${shown(given.last)}`), figure(draw, `${drift.sentence}.`),
+    actions({ name: "drift", draw, shell: drift.shell, python: drift.python, csv: { columns: Object.keys(rows[0]), rows: rows.map((row) => Object.values(row)) } })];
+}
+
+function nearList(answer, at, given, info) {
+  if (answer.error) return html("p", { class: "note" }, shown(answer.error));
+  const rows = answer.answer.neighbors;
+  return figure(({ width, colours }) => forest(rows.map((row, i) => ({ ...row, label: row.word, inner: answer.inner[i], href: addressOf("time", { ...given, word: row.word }), title: `cosine ${fixed(row.mean)}` })), { width, colours, axis: "cosine similarity", limits: info.limits, label: answer.title }));
+}
