@@ -38,10 +38,15 @@ def methods(names: list[str] | None = None) -> str:
 def priors() -> str:
     """Return the table of priors."""
     rows = [
-        [f"`{each.name}`", each.summary, ", ".join(f"`{option.flag}`" for option in each.options)]
+        [
+            f"`{each.name}`",
+            each.summary,
+            ", ".join(f"`{option.flag}`" for option in each.options),
+            f"`{each.command}`",
+        ]
         for each in families().values()
     ]
-    return _table(["`--prior`", "what it is", "its options"], rows)
+    return _table(["`--prior`", "what it is", "its options", "example"], rows)
 
 
 def plots() -> str:

@@ -129,4 +129,5 @@ FAMILY = Family(
         f"step, the less it moves. Its first one is normal with mean 0. {precisions_stated(recipe)}"
     ),
     _arguments,
+    example="--drift-precision 7 --all-slices",
 )

@@ -167,4 +167,5 @@ FAMILY = Family(
         Option("edges", "File with two words and perhaps a weight per line, separated by tabs", "file"),
     ),
     _sentence,
+    example="--edges links.tsv --prior-strength 3",
 )

@@ -91,4 +91,5 @@ FAMILY = Family(
         "Each word has a shared vector, normal with mean 0, and in each group a vector that is normal around "
         f"the shared one. {precisions_stated(recipe)}"
     ),
+    example="--prior-precision 2 --group-precision learn",
 )

@@ -129,4 +129,5 @@ FAMILY = Family(
         ),
     ),
     _sentence,
+    example="--axis-words axes.tsv --context-precision 3",
 )

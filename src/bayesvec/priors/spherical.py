@@ -48,4 +48,5 @@ FAMILY = Family(
     spherical,
     (PRECISION,),
     _sentence,
+    example="--prior-precision 2",
 )

@@ -87,6 +87,9 @@ class Family:
         Given a recipe, states the prior in the words of a report.
     arguments : callable, optional
         Given a recipe, returns the arguments of ``make``, or None if no options can make the prior again.
+    example : str
+        Options that make it, shown in the documentation and run by the tests, in a folder with the files
+        ``links.tsv``, ``glove.txt`` and ``axes.tsv``.
     """
 
     name: str
@@ -95,6 +98,12 @@ class Family:
     options: tuple[Option, ...]
     sentence: Callable[[Recipe], str]
     arguments: Callable[[Recipe], dict[str, Any] | None] = arguments_of
+    example: str = ""
+
+    @property
+    def command(self) -> str:
+        """The options of the example, with the prior itself."""
+        return f"--prior {self.name} {self.example}".rstrip()
 
     def default(self, argument: str) -> Any:
         """Return the default of an argument; `inspect.Parameter.empty` if it must be given."""

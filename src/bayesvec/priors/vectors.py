@@ -88,4 +88,5 @@ FAMILY = Family(
         f"pretrained vector ({recipe['words_without']:,}) and contexts have mean 0. The pretrained vectors are "
         f"{source_of(recipe, 'vectors')}, multiplied by {recipe['scale']:g}. {precisions_stated(recipe)}"
     ),
+    example="--vectors glove.txt --prior-strength learn",
 )
