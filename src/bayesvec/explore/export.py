@@ -161,7 +161,7 @@ class _Collected:
         self._try("uncertain", {"run": name, "at": at})
         self._try("map", {**common, "at": at, "n": self._map})
         for word in self.words:
-            self._of_word(word, at, common)
+            self._of_word(word, at, common, about["sizes"].get(at, about["words"]) - 1)
         if self._axis:
             for show in ("sure", "frequent"):
                 self._try("axis", {**common, "axis": self._axis, "show": show, "n": 30, "at": at})
@@ -173,14 +173,14 @@ class _Collected:
         if sliced:
             self._over_slices(about, common)
 
-    def _of_word(self, word: str, at: str | None, common: Mapping[str, Any]) -> None:
+    def _of_word(self, word: str, at: str | None, common: Mapping[str, Any], most: int) -> None:
         asked = {**common, "word": word, "at": at}
         found = self._try("neighbors", {**asked, "n": self._n})
         if found is None:
             return
         nearest = [row["word"] for row in found["answer"]["neighbors"]]
         self._try("compare", {**common, "term": _cosines([word, *nearest[:5]], at)})
-        near = self._try("neighbors", {**asked, "n": 10}) or found
+        near = self._try("neighbors", {**asked, "n": min(10, most)}) or found
         also = [word, *(row["word"] for row in near["answer"]["neighbors"])]
         plane = self._try("map", {**common, "at": at, "n": self._map})
         missing = [each for each in also if plane and each not in plane["words"]]
@@ -197,7 +197,8 @@ class _Collected:
         self._try("drift", {**common, **ends, "by": "direction"})
         for word in self.words:
             for at in ends.values():
-                self._try("neighbors", {**common, "word": word, "n": 8, "at": at})
+                n = min(8, about["sizes"][at] - 1)
+                self._try("neighbors", {**common, "word": word, "n": n, "at": at})
 
 
 def _cosines(words: Sequence[str], at: str | None) -> list[str]:

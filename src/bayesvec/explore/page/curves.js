@@ -1,7 +1,7 @@
 // Densities overlaid; bands over slices; cumulative distributions; points with a curve through them.
 
 import { svg } from "./dom.js";
-import { bottomAxis, canvasOf, labelPlaces, leftAxis, legend, linear, marker, pathOf, shorten, text, ticks } from "./draw.js";
+import { bottomAxis, canvasOf, halo, labelPlaces, leftAxis, legend, linear, marker, pathOf, shorten, text, ticks } from "./draw.js";
 import { DASHES } from "./theme.js";
 
 // items: {label, density: {x, y} | null, mean, low, high, number, run}
@@ -102,15 +102,15 @@ export function cumulative(kinds, { width, colours, axis, label, limit, from = n
   const x = linear(low, high, left, width - 12);
   const y = linear(0, 1, height, top);
   picture.append(key.group, leftAxis(y, [0, 1], left, width - 12, "share", colours, { about: 4 }), bottomAxis(x, [low, high], height, axis, colours, { about: 4, top, left, right: width - 12 }));
-  picture.append(
-    svg("line", { x1: x(limit.value), x2: x(limit.value), y1: top - 4, y2: height, stroke: colours.warn, "stroke-width": 1.5, "stroke-dasharray": "3 3" }),
-    text(x(limit.value) + (x(limit.value) > (left + width) / 2 ? -5 : 5), (top + height) / 2, limit.label, { fill: colours.warn, "font-size": 12, "text-anchor": x(limit.value) > (left + width) / 2 ? "end" : "start" }),
-  );
   kinds.forEach((kind, i) => {
     const points = [];
     kind.values.forEach((value, j) => points.push([x(value), y(j / kind.values.length)], [x(value), y((j + 1) / kind.values.length)]));
     picture.append(svg("path", { d: pathOf(points), fill: "none", stroke: entries[i].colour, "stroke-width": 2, "stroke-dasharray": entries[i].dash || null }));
   });
+  picture.append(
+    svg("line", { x1: x(limit.value), x2: x(limit.value), y1: top - 4, y2: height, stroke: colours.warn, "stroke-width": 1.5, "stroke-dasharray": "3 3" }),
+    text(x(limit.value) + (x(limit.value) > (left + width) / 2 ? -5 : 5), (top + height) / 2, limit.label, { fill: colours.warn, "font-size": 12, ...halo(colours), "text-anchor": x(limit.value) > (left + width) / 2 ? "end" : "start" }),
+  );
   return picture;
 }
 
@@ -145,7 +145,7 @@ export function spreadPlot(points, { width, colours, label, named }) {
     picture.append(svg("circle", { cx: place[0], cy: place[1], r: 4, fill: "none", stroke: colours.ink }));
     const word = shorten(point.label, 120, 12);
     const spot = free(word, place);
-    if (spot) picture.append(text(...spot, word, { "font-size": 12, "paint-order": "stroke", stroke: colours.paper, "stroke-width": 3, "stroke-linejoin": "round" }));
+    if (spot) picture.append(text(...spot, word, { "font-size": 12, ...halo(colours) }));
   }
   return picture;
 }

@@ -37,6 +37,15 @@ export function text(x, y, content, attributes = {}) {
   return svg("text", { x, y, ...attributes }, shown(content));
 }
 
+// Text that stays legible over lines.
+export function halo(colours) {
+  return { "paint-order": "stroke", stroke: colours.paper, "stroke-width": 3.5, "stroke-linejoin": "round" };
+}
+
+export function sentenceCase(text) {
+  return text ? text[0].toUpperCase() + text.slice(1) : text;
+}
+
 export function shorten(word, width, size = 13) {
   const most = Math.max(3, Math.floor(width / (0.56 * size)));
   const letters = Array.from(shown(word));

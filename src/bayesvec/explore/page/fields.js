@@ -33,6 +33,11 @@ export function sliceChoice(info, value, onchange, { id = "at", label = "Slice" 
   return choice({ id, label, value, options: info.slices.map((name) => [name, name === info.shared ? `${name} (shared)` : name]), onchange });
 }
 
+// The most neighbours that a word can have.
+export function mostNear(info, at, wanted = Infinity) {
+  return Math.min(wanted, (at ? info.sizes[at] ?? info.words : info.words) - 1);
+}
+
 export function table(columns, rows, caption) {
   return html("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     html("table", {}, html("caption", { class: "hidden" }, caption),

@@ -1,7 +1,7 @@
 // A forest: one row for each quantity, the mean with an inner and an outer interval, and a probability as a bar.
 
 import { shown, svg } from "./dom.js";
-import { bottomAxis, canvasOf, linear, shorten, text } from "./draw.js";
+import { bottomAxis, canvasOf, halo, linear, shorten, text } from "./draw.js";
 import { fixed, judge } from "./format.js";
 
 // rows: {label, mean, low, high, inner, bar, rhat, ess, href, title}
@@ -26,9 +26,9 @@ export function forest(rows, { width, colours, axis, barLabel = "", limits, labe
   low -= space; high += space;
   if (bounds) { low = Math.max(low, bounds[0]); high = Math.min(high, bounds[1]); }
   const x = linear(low, high, left + 10, right - 10);
-  picture.append(bottomAxis(x, [low, high], bottom, axis, colours, { about: narrow ? 3 : 6, top: top - 6, left, right }));
+  picture.append(bottomAxis(x, [low, high], bottom, axis, colours, { about: narrow ? 4 : 6, top: top - 6, left, right }));
   if (ends) {
-    const most = Math.max(60, (right - left) / 2 - 70);
+    const most = Math.max(60, (right - left) / 2 - (axis ? 70 : 26));
     picture.append(
       text(left + 10, bottom + 36, `← ${shorten(ends[0], most, 12)}`, { fill: colours.muted, "font-size": 12 }),
       text(right - 10, bottom + 36, `${shorten(ends[1], most, 12)} →`, { fill: colours.muted, "font-size": 12, "text-anchor": "end" }),
@@ -44,7 +44,7 @@ export function forest(rows, { width, colours, axis, barLabel = "", limits, labe
     group.append(svg("rect", { x: 0, y: y - step / 2, width, height: step, fill: "transparent" }));
     const inked = { fill: row.href ? colours.strong : colours.ink };
     const name = stacked
-      ? text(left + 10, y - 13, shorten(row.label, width - 20), inked)
+      ? text(left + 10, y - 13, shorten(row.label, width - 20), { ...inked, ...halo(colours) })
       : text(left - 4, y + 4.5, shorten(row.label, left - 4), { "text-anchor": "end", ...inked });
     if (row.href) {
       const link = svg("a", { href: row.href, "aria-label": `${shown(row.label)}, ${row.title ?? fixed(row.mean)}` }, name);

@@ -19,7 +19,7 @@ const LOOK_EVERY = 4000; // milliseconds, while a run grows
 const top = document.getElementById("top");
 const main = document.getElementById("main");
 const foot = document.getElementById("foot");
-const formPlace = html("section", { class: "ask", "aria-label": "Question" });
+const formPlace = html("section", { class: "ask", "aria-label": "What to ask" });
 const resultPlace = html("section", { class: "result", "aria-label": "Answer" });
 const headPlace = html("div", { class: "head" });
 const live = html("p", { id: "live", class: "hidden", role: "status", "aria-live": "polite" });
@@ -42,6 +42,7 @@ function header(view, info, name) {
   top.replaceChildren(
     html("div", { class: "bar" }, html("a", { class: "brand", href: addressOf("neighbors", { run: name }) }, "bayesvec"), chooser, html("span", { id: "verdict" })),
     html("nav", { "aria-label": "Views" }, html("ul", {}, tabs.map((each) => html("li", {}, html("a", { href: addressOf(each.name, { run: name }), "aria-current": each === view ? "page" : null }, each.label))))));
+  top.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   if (info) footer(info);
   if (info) chip(info);
 }

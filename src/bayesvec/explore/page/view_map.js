@@ -3,7 +3,7 @@
 import { actions } from "./actions.js";
 import { ask, exported, usualLevel } from "./api.js";
 import { announce, html, shown } from "./dom.js";
-import { button, choice, form, sliceChoice } from "./fields.js";
+import { button, choice, form, mostNear, sliceChoice } from "./fields.js";
 import { fixed, percent, quotedWord } from "./format.js";
 import { makeScene, paintScene, sceneSvg } from "./scene.js";
 import { addressOf, first, goTo } from "./state.js";
@@ -38,7 +38,7 @@ export const mapView = {
   async load(given, info, signal) {
     const { run, at, level } = given;
     const wanted = { run, at, level, ...(given.words ? { words: given.words } : { n: given.n }) };
-    const near = given.word ? ask("neighbors", { run, at, level, word: given.word, n: String(Math.min(10, info.words - 1)) }, signal).catch((error) => ({ error: error.message })) : null;
+    const near = given.word ? ask("neighbors", { run, at, level, word: given.word, n: String(mostNear(info, at, 10)) }, signal).catch((error) => ({ error: error.message })) : null;
     const [base, neighbours] = await Promise.all([ask("map", wanted, signal), near]);
     const known = new Set(base.words);
     const marked = neighbours?.answer ? [given.word, ...neighbours.answer.neighbors.map((row) => row.word)].filter((word) => !known.has(word)) : [];

@@ -3,7 +3,7 @@
 import { actions, figure } from "./actions.js";
 import { ask, exported, usualLevel } from "./api.js";
 import { html, shown } from "./dom.js";
-import { form, number, sliceChoice, table } from "./fields.js";
+import { form, mostNear, number, sliceChoice, table } from "./fields.js";
 import { forest } from "./forest.js";
 import { fixed, percent, quotedWord, whole } from "./format.js";
 import { addressOf, first, goTo } from "./state.js";
@@ -15,9 +15,10 @@ export const neighborsView = {
   lead: "The words nearest to a word, each with its interval and the probability that it belongs there.",
 
   settings(values, info) {
+    const at = info.slices.length ? first(values, "at", info.at) : "";
     return {
-      word: first(values, "word", info.examples[0] ?? ""), n: first(values, "n", exported?.n ?? String(Math.min(10, info.words - 1))),
-      at: info.slices.length ? first(values, "at", info.at) : "", level: first(values, "level", usualLevel), run: info.name,
+      word: first(values, "word", info.examples[0] ?? ""), n: first(values, "n", exported?.n ?? String(mostNear(info, at, 10))),
+      at, level: first(values, "level", usualLevel), run: info.name,
     };
   },
 
@@ -26,7 +27,7 @@ export const neighborsView = {
     return [
       form(() => {},
         wordBox({ id: "word", label: "Word", value: given.word, at: given.at, run: info.name, onchoose: (word) => change({ word }), placeholder: "type a word", wide: true }),
-        number({ id: "n", label: "How many", value: given.n, max: Math.min(100, info.words - 1), onchange: (n) => change({ n }) }),
+        number({ id: "n", label: "How many", value: given.n, max: mostNear(info, given.at, 100), onchange: (n) => change({ n }) }),
         sliceChoice(info, given.at, (at) => change({ at }))),
       html("p", { class: "examples" }, "Try ", info.examples.map((word, i) => [i ? ", " : "", html("a", { href: addressOf("neighbors", { ...given, word }) }, shown(word))])),
     ];

@@ -4,7 +4,8 @@ import { actions, figure } from "./actions.js";
 import { ask, usualLevel } from "./api.js";
 import { bands } from "./curves.js";
 import { html, shown } from "./dom.js";
-import { button, choice, form, lines, table } from "./fields.js";
+import { sentenceCase } from "./draw.js";
+import { button, choice, form, lines, mostNear } from "./fields.js";
 import { forest } from "./forest.js";
 import { decimalsFor, fixed, percent, quotedWord } from "./format.js";
 import { addressOf, first, goTo } from "./state.js";
@@ -43,7 +44,7 @@ export const timeView = {
 
   async load(given, info, signal) {
     const { run, level, first: from, last: to } = given;
-    const near = (at) => ask("neighbors", { run, level, word: given.word, n: "8", at }, signal).catch((error) => ({ error: error.message }));
+    const near = (at) => ask("neighbors", { run, level, word: given.word, n: String(mostNear(info, at, 8)), at }, signal).catch((error) => ({ error: error.message }));
     const [paths, drift, then, now] = await Promise.all([
       ask("trajectories", { run, level, term: given.term, first: from, last: to }, signal),
       ask("drift", { run, level, first: from, last: to, by: given.by }, signal).catch((error) => ({ error: error.message })), near(from), near(to),
@@ -78,7 +79,7 @@ function changed(drift, given, info) {
   if (drift.error) return [html("h2", {}, "Words that differ most"), html("p", { class: "note" }, shown(drift.error))];
   const rows = drift.answer.changes;
   const draw = ({ width, colours }) => forest(rows.map((row) => ({ ...row, mean: row.change, label: row.word, bar: row.probability, href: addressOf("time", { ...given, word: row.word }), title: `${fixed(row.change)}, P(among the most changed) ${fixed(row.probability)}` })), { width, colours, axis: drift.measure, barLabel: info.point ? "" : "P(changed)", limits: info.limits, label: drift.title });
-  return [html("h2", {}, `Words that differ most between ${shown(given.first)} and ${shown(given.last)}`), figure(draw, `${drift.sentence}.`),
+  return [html("h2", {}, `Words that differ most between ${shown(given.first)} and ${shown(given.last)}`), figure(draw, `${sentenceCase(drift.sentence)}.`),
     actions({ name: "drift", draw, shell: drift.shell, python: drift.python, csv: { columns: Object.keys(rows[0]), rows: rows.map((row) => Object.values(row)) } })];
 }
 

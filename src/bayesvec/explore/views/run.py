@@ -36,6 +36,7 @@ def run(shown: "Shown") -> dict[str, Any]:
         "point": posterior.is_point,
         "slices": slices,
         "shared": shared if shared in slices else None,
+        "sizes": {name: len(posterior.slice_rows(name)) for name in slices},
         "at": at,
         "examples": examples(posterior, at),
         "limits": {"rhat": RHAT_ALLOWED, "ess": ESS_WANTED},

@@ -1,0 +1,307 @@
+"""A real browser walks every view: its numbers are those of the command line, and nothing leaves this machine."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from bayesvec.explore.export import write_page
+from bayesvec.explore.server import Explorer
+from bayesvec.posterior.posterior import open_posterior
+from explore_runs import EVIL, WORDS, plain_run, sliced_run
+
+pytest.importorskip("starlette", reason="the explorer is an extra: pip install 'bayesvec[explore]'")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)"
+)
+
+AXE = next(
+    (
+        path
+        for folder in (os.environ.get("AXE_CORE", ""), "node_modules/axe-core")
+        if folder and (path := Path(folder) / "axe.min.js").is_file()
+    ),
+    None,
+)
+WAIT = 20_000
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    root = tmp_path_factory.mktemp("page")
+    return plain_run(root / "words.run", draws=120), sliced_run(root / "years.run", draws=120)
+
+
+@pytest.fixture(scope="module")
+def server(folders):
+    with Explorer(folders) as explorer:
+        yield explorer
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+class Visit:
+    """A tab that notes errors and requests, and reads what is on the page."""
+
+    def __init__(self, browser, base, **options):
+        self.context = browser.new_context(accept_downloads=True, **options)
+        self.context.set_default_timeout(WAIT)
+        self.page, self.base = self.context.new_page(), base
+        self.errors, self.requests = [], []
+        self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.errors.append(f"a dialog: {dialog.message}"))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+
+    def go(self, address):
+        view = re.match(r"#/(\w+)", address)[1]
+        self.page.goto(self.base + address)
+        self.page.wait_for_selector(f".result[data-view={view}]:not([aria-busy])")
+        self.page.wait_for_selector("#verdict a")
+        return self
+
+    def rows(self, selector="table"):
+        """The cells of a table, whether it is folded or not."""
+        script = "t => [...t.querySelectorAll('tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
+        return self.page.locator(selector).first.evaluate(script)
+
+    def answer(self, view):
+        """The answer that the page was sent, by the last request of a view."""
+        url = [each for each in self.requests if f"/api/{view}?" in each][-1]
+        return self.page.evaluate("url => fetch(url).then(r => r.json())", url)
+
+    def text(self):
+        return self.page.locator("#main").inner_text()
+
+
+@pytest.fixture
+def visit(browser, server):
+    opened = Visit(browser, server.url, viewport={"width": 1000, "height": 800})
+    yield opened
+    opened.context.close()
+    assert not opened.errors
+    assert not [url for url in opened.requests if not url.startswith((server.url, "data:", "blob:"))]
+
+
+def test_search_and_neighbours(visit, folders):
+    visit.go("#/neighbors?run=words.run&word=king&n=4")
+    table = open_posterior(folders[0]).neighbors("king", 4)
+    assert visit.rows() == table.texts()
+    box = visit.page.get_by_role("combobox", name="Word")
+    box.fill("freedm")  # misspelled
+    visit.page.get_by_role("option", name="freedom").wait_for()
+    box.press("ArrowDown")
+    box.press("Enter")
+    visit.page.wait_for_url("**word=freedom**")
+    visit.page.locator("h2.answer", has_text="freedom").wait_for()
+    assert visit.rows() == open_posterior(folders[0]).neighbors("freedom", 4).texts()
+    first = visit.page.locator(".plot svg a").first
+    word = first.get_attribute("aria-label").partition(",")[0]
+    first.focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.locator("h2.answer", has_text=word).wait_for()
+    visit.page.go_back()
+    visit.page.locator("h2.answer", has_text="freedom").wait_for()
+    box.fill("nosuchword")
+    box.press("Enter")
+    alert = visit.page.get_by_role("alert")
+    alert.wait_for()
+    assert "'nosuchword' is not in the vocabulary" in alert.inner_text()
+    assert [each for each in visit.errors if "400" in each]
+    visit.errors.clear()  # Chromium notes every answer that is not 200
+
+
+def test_downloads_and_commands(visit, bayesvec):
+    visit.go("#/neighbors?run=words.run&word=king&n=4")
+    files = {}
+    for name in ("SVG", "PNG", "CSV"):
+        with visit.page.expect_download() as found:
+            visit.page.get_by_role("button", name=name, exact=True).click()
+        files[name] = Path(found.value.path()).read_bytes()
+    assert files["PNG"].startswith(b"\x89PNG")
+    assert b"<svg" in files["SVG"]
+    assert b"<a " not in files["SVG"]
+    lines = files["CSV"].decode("utf-8-sig").splitlines()
+    assert lines[0] == "word,mean,low,high,probability,rhat,ess"
+    visit.page.get_by_text("The command that repeats this").click()
+    command = visit.page.locator(".command pre").first.inner_text()
+    assert command.startswith("bayesvec neighbors ")
+    visit.page.get_by_role("button", name="Copy command").click()
+    visit.page.get_by_role("button", name="Copied").wait_for()
+
+
+def test_compare(visit, folders):
+    visit.go("#/compare?run=words.run&term=cosine(king,queen)&term=norm(tax)&with=years.run")
+    estimate = open_posterior(folders[0]).similarity("king", "queen")
+    row = visit.rows()[0]
+    low, high = estimate.interval()
+    assert row[1:3] == [f"{estimate.mean:.2f}", f"{low:.2f} to {high:.2f}"]
+    above = visit.answer("compare")["runs"][0]["differences"]["differences"][0]["probability"]
+    assert f"{above:.2f}" in visit.page.locator(".plot svg").nth(1).text_content()
+    assert "years.run: 'king' is not in the vocabulary" in visit.text()
+    visit.page.get_by_role("combobox", name="Add cosines").fill("tax, law")
+    visit.page.get_by_role("button", name="Add", exact=True).click()
+    visit.page.wait_for_url("**cosine%28tax%2C+law%29**")
+
+
+def test_axis(visit, folders):
+    visit.go("#/axis?run=words.run&axis=king:queen&show=list&words=tax,law,freedom")
+    places = open_posterior(folders[0]).projection(["tax", "law", "freedom"], [("king", "queen")])
+    expected = {each.label.partition("(")[2].partition(";")[0]: f"{each.mean:.2f}" for each in places}
+    assert {row[0]: row[1] for row in visit.rows()} == expected
+    visit.page.get_by_label("Words", exact=True).select_option("frequent")
+    visit.page.get_by_role("heading", name="All words").wait_for()
+    assert len(visit.rows()) == len(WORDS) - 2
+
+
+def test_groups_and_time(visit, folders):
+    visit.go("#/time?run=years.run&term=cosine(tax,law)&word=law&by=distance")
+    post = open_posterior(folders[1])
+    change = post.trajectory("cosine(tax,law)").difference()
+    assert f"P(above 0) {change.probability_above(0):.3f}" in visit.text()
+    names = (
+        visit.page.locator("figure")
+        .nth(1)
+        .locator("svg a")
+        .evaluate_all("all => all.map(a => a.textContent)")
+    )
+    assert [row.word for row in post.drift(by="distance").table] == names
+    near = visit.page.locator(".beside figure").first.locator("svg a").first.get_attribute("aria-label")
+    first = post.neighbors("law", 3, at="1990")[0]
+    assert near == f"{first.word}, cosine {first.mean:.2f}"
+
+
+def test_map(visit, folders):
+    visit.go("#/map?run=words.run&word=king")
+    canvas = visit.page.locator(".board canvas")
+    painted = "c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(v => v > 0)"
+    assert canvas.evaluate(painted)
+    before = canvas.evaluate("c => c.toDataURL()")
+    canvas.focus()
+    for key in ("+", "ArrowLeft"):
+        visit.page.keyboard.press(key)
+    visit.page.wait_for_function("([c, b]) => c.toDataURL() !== b", arg=[canvas.element_handle(), before])
+    nearest = open_posterior(folders[0]).neighbors("king", 10)[0]
+    assert f"{nearest.mean:.2f}" in visit.text()
+    with visit.page.expect_download() as found:
+        visit.page.get_by_role("button", name="SVG").click()
+    assert b"<ellipse" in Path(found.value.path()).read_bytes()
+
+
+def test_trust(visit, folders):
+    visit.go("#/trust?run=words.run")
+    check = open_posterior(folders[0]).check()
+    assert check.verdict[1:] in visit.page.locator(".verdict").inner_text().replace("\n", " ")
+    assert visit.rows()[0][2] == f"{check.diagnoses[0].rhat:.2f}"
+    uncertain = open_posterior(folders[0]).uncertainty(n=12)
+    assert [row[2] for row in visit.rows("table >> nth=1")] == [
+        f"{value:.2f}" for value in uncertain["spread"]
+    ]
+
+
+def test_ask_any_question(visit, folders):
+    visit.go("#/ask?run=words.run&question=analogy&a=king&b=queen&c=tax&n=3")
+    assert visit.rows() == open_posterior(folders[0]).analogy("king", "queen", "tax", 3).texts()
+    visit.page.get_by_label("Question", exact=True).select_option("norm")
+    visit.page.get_by_role("combobox", name="words").fill("king")
+    visit.page.get_by_role("button", name="Ask").click()
+    visit.page.locator(".line", has_text=str(open_posterior(folders[0]).norms(["king"])[0])).wait_for()
+
+
+def test_evil_words_stay_text(visit):
+    for word in EVIL[:4]:
+        visit.go(f"#/neighbors?{urlencode({'run': 'words.run', 'word': word, 'n': 15})}")
+        visit.page.locator("h2.answer", has_text=word).wait_for()
+        assert visit.page.locator("main img, main script").count() == 0
+
+
+def test_states_are_links(visit):
+    visit.go("#/neighbors?run=years.run&word=tax&at=2000&n=3&level=0.5")
+    assert visit.page.locator("#at").input_value() == "2000"
+    assert "25% and 50% intervals" in visit.text()
+    visit.page.get_by_label("How many").fill("2")
+    visit.page.get_by_label("How many").press("Tab")
+    visit.page.wait_for_url("**n=2**")
+    assert "at=2000" in visit.page.url
+    assert "level=0.5" in visit.page.url
+    visit.page.get_by_label("Run", exact=True).select_option("words.run")
+    visit.page.wait_for_url("**run=words.run**")
+
+
+ADDRESSES = {
+    "neighbors": "#/neighbors?run=words.run&word=king",
+    "compare": "#/compare?run=words.run&term=cosine(king,queen)&term=norm(tax)",
+    "axis": "#/axis?run=words.run&axis=king:queen&show=frequent",
+    "time": "#/time?run=years.run&term=cosine(tax,law)&by=distance",
+    "map": "#/map?run=words.run&word=king",
+    "trust": "#/trust?run=words.run",
+    "ask": "#/ask?run=words.run&question=analogy&a=king&b=queen&c=tax",
+}
+
+
+UNNAMED = """[...document.querySelectorAll("input, select, textarea, button")].filter(
+  each => !each.labels?.length && !each.textContent.trim() && !each.getAttribute("aria-label")).length"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessible_and_narrow(browser, server, scheme):
+    opened = Visit(
+        browser, server.url, viewport={"width": 400, "height": 800}, color_scheme=scheme, bypass_csp=True
+    )
+    for address in ADDRESSES.values():
+        opened.go(address)
+        page = opened.page
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400, address
+        assert page.evaluate(UNNAMED) == 0
+        if AXE is not None:
+            page.add_script_tag(path=str(AXE))
+            rules = "{}" if scheme == "light" else "{runOnly: ['color-contrast']}"
+            found = page.evaluate(f"axe.run(document, {rules})")["violations"]
+            serious = [each for each in found if each["impact"] in ("serious", "critical")]
+            assert not [(each["id"], each["nodes"][0]["html"]) for each in serious]
+    opened.context.close()
+    assert not opened.errors
+
+
+def test_the_export_needs_no_server(browser, folders, tmp_path):
+    out = tmp_path / "page.html"
+    write_page(folders[1:], out, words=["tax", "law", "freedom"], n=3)
+    opened = Visit(browser, out.as_uri(), viewport={"width": 1000, "height": 800}, offline=True)
+    for view in ("neighbors", "compare", "axis", "time", "map", "trust"):
+        opened.go(f"#/{view}")
+        assert opened.page.get_by_role("alert").count() == 0, view
+    opened.go("#/neighbors?word=law")
+    assert opened.rows() == open_posterior(folders[1]).neighbors("law", 3, at="2010").texts()
+    opened.page.get_by_role("combobox", name="Word").fill("army")
+    opened.page.keyboard.press("Enter")
+    opened.page.get_by_role("alert").wait_for()
+    assert "holds the answers about: tax, law, freedom" in opened.text()
+    opened.context.close()
+    assert not opened.errors
+    assert not [url for url in opened.requests if not url.startswith(("file:", "data:", "blob:"))]
+
+
+def test_a_run_that_vanishes_gets_a_page_that_says_so(browser, tmp_path):
+    folder = plain_run(tmp_path / "gone.run")
+    with Explorer([folder]) as explorer:
+        opened = Visit(browser, explorer.url)
+        opened.go("#/neighbors?word=king")
+        folder.rename(tmp_path / "elsewhere")
+        opened.page.wait_for_timeout(1100)
+        opened.page.reload()
+        opened.page.get_by_role("alert").wait_for()
+        assert "is gone or is not a run folder" in opened.text()
+        opened.context.close()
