@@ -33,7 +33,7 @@ GENERAL = {
     "tests/inference/test_contract.py": "hitrun",
     "tests/inference/test_methods.py": "hitrun or the_table_is_the_folder or help_text",
     "tests/priors/test_table.py": "every_record",
-    "tests/report/test_report.py": "every_prior and offset",
+    "tests/report/test_commands.py": "offset",
     "tests/posterior/test_table.py": "arc",
     "tests/cli/test_cli_plot.py": "histogram or every_kind or help",
     "tests/test_docs.py": "navigation or question or every_plot or gallery or arc or others or priors",

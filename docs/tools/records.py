@@ -76,7 +76,7 @@ def questions() -> str:
 
 def _methods_of(name: str) -> list[str]:
     """Return the calls that ask a question in Python, with the parameters that must be given."""
-    module = asked.find(name).ask.__module__
+    module = f"bayesvec.posterior.questions.{name}"
     own = [each for each in vars(Posterior) if getattr(getattr(Posterior, each), "__module__", "") == module]
     functions = {each: getattr(Posterior, each) for each in own} or {name: asked.find(name).ask}
     return [f"{each}({', '.join(_required(function))})" for each, function in functions.items()]

@@ -84,3 +84,19 @@ def check_sides(counts):
     for indptr, other in ((by_word.indptr, by_word.other), (by_context.indptr, by_context.other)):
         inside = np.setdiff1d(np.arange(1, len(other)), indptr)
         assert np.all(other[inside] > other[inside - 1])
+
+
+def grouped_counts(slices):
+    """Counts of four words in each slice."""
+    generator = np.random.default_rng(1)
+    rows = [f"{word}@{group}" for word in "abcd" for group in slices]
+    word, context = np.divmod(np.arange(len(rows) * 4), 4)
+    return from_pairs(
+        word,
+        context,
+        n_pos=generator.integers(1, 9, word.size),
+        n_neg=generator.integers(1, 9, word.size),
+        words=rows,
+        contexts=list("abcd"),
+        groups=[group for _ in "abcd" for group in slices],
+    )

@@ -51,6 +51,7 @@ class Term(NamedTuple):
 
 COMMON: dict[str, Argument | Option] = {
     "word": Argument("WORD", "A word."),
+    "other": Argument("OTHER", "Another word."),
     "at": Option("Slice (group or year) whose words are meant.", ("--at",), "SLICE"),
     "level": Option("Probability of the intervals."),
     "threads": Option("Threads (default: one per processor)."),
