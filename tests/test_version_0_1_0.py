@@ -12,7 +12,7 @@ import bayesvec as bv
 
 DATA = Path(__file__).parent / "data" / "0.1.0"
 EXPECTED = json.loads((DATA / "expected.json").read_text(encoding="utf-8"))
-SETTINGS = {"warmup": 20, "seed": 3, "progress": False, "resume": True}
+SETTINGS = {"warmup": 20, "prior_precision": 1.0, "seed": 3, "progress": False, "resume": True}
 
 
 @pytest.fixture

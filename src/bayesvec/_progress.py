@@ -1,5 +1,6 @@
 """Progress of long work: one line on a terminal, nothing anywhere else; and notes on standard error."""
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -48,3 +49,12 @@ def progress(label: str, total: float | None, *, enabled: bool = True) -> Iterat
 def tell(text: str) -> None:
     """Print a message on standard error, whether progress is shown or not."""
     sys.stderr.write(f"bayesvec: {printable(text)}\n")
+
+
+def clock(seconds: float) -> str:
+    """Return a time as hours, minutes and seconds."""
+    if not math.isfinite(seconds):
+        return "-:--"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

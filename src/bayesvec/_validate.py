@@ -2,6 +2,7 @@
 
 import math
 import operator
+import re
 from collections.abc import Sequence
 from datetime import date, time
 from decimal import Decimal
@@ -12,6 +13,7 @@ from bayesvec.errors import OptionError
 
 MOST = 2**31 - 1  # of what is held or addressed in 32 bits
 MOST_SEED = 2**64 - 1
+LARGEST_SIZE = 10**18  # bytes
 
 
 def whole(name: str, value: Any, least: int, most: int = MOST) -> int:
@@ -51,6 +53,20 @@ def positive_number(name: str, value: Any, more: str = "") -> float:
     if not (number > 0.0 and math.isfinite(number)):
         raise OptionError(f"{name} is {value}; it must be a positive number{more}")
     return number
+
+
+def size_in_bytes(name: str, value: Any, least: int = 1) -> int:
+    """Return a size such as ``500MB``, ``1.5GiB`` or a number of bytes as a number of bytes."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?", str(value).strip().upper())
+    if match is None or (match[3] and not match[2]):
+        raise OptionError(f"{name} is {value!r}; it must be a size such as 500MB, 1GB or 1.5GiB")
+    size = float(match[1]) * (1024 if match[3] else 1000) ** " KMGT".index(match[2] or " ")
+    if size < least:
+        raise OptionError(f"{name} is {value!r}; it must be at least {least // 10**6}MB")
+    if size >= LARGEST_SIZE:
+        shown = f"{str(value)[:20]}..." if len(str(value)) > 20 else str(value)
+        raise OptionError(f"{name} is {shown!r}; it must be less than {LARGEST_SIZE // 10**12:,}TB")
+    return int(size)
 
 
 def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:

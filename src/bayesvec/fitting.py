@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -23,11 +23,14 @@ from threadpoolctl import threadpool_limits
 from bayesvec import _atomic as files
 from bayesvec._parallel import default_threads
 from bayesvec._progress import tell
+from bayesvec._validate import size_in_bytes
 from bayesvec.chains.display import ChainProgress, announce_compiling, show
 from bayesvec.chains.driver import Driver
 from bayesvec.chains.given import check_start, coverage, is_given, read_start, start_name, wanted_name
+from bayesvec.chains.precision import LEARNER, learn_precision
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import with_rows
+from bayesvec.diagnostics.length import most_draws, next_settings, planned
 from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.inference.gibbs import Options as GibbsOptions
 from bayesvec.inference.methods import Method, find
@@ -37,8 +40,9 @@ from bayesvec.storage import folder
 from bayesvec.storage.folder import Run
 from bayesvec.storage.kinds import SWEEPS
 from bayesvec.storage.outcome import add_seconds, check_extendable
+from bayesvec.storage.reader import open_draws
 from bayesvec.storage.room import check_memory
-from bayesvec.storage.settings import PRIOR_PRECISION, Settings
+from bayesvec.storage.settings import AUTO, MAX_DRAWS, MAX_SIZE, PRIOR_PRECISION, Settings
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
@@ -57,8 +61,8 @@ def fit(
     *,
     method: str = Settings.method,
     chains: int = Settings.chains,
-    draws: int = Settings.draws,
-    warmup: int = Settings.warmup,
+    draws: int | str = AUTO,
+    warmup: int | str = AUTO,
     prior_precision: float | str = PRIOR_PRECISION,
     identify: str = Settings.identify,
     seed: int = Settings.seed,
@@ -68,7 +72,9 @@ def fit(
     init: "str | os.PathLike[str] | Vectors | Posterior | Any" = Settings.init,
     prior: Prior | None = None,
     anchors: str | Sequence[int] = Settings.anchors,
-    thin: int = Settings.thin,
+    thin: int | str = AUTO,
+    max_draws: int = MAX_DRAWS,
+    max_size: int | str = MAX_SIZE,
     store: str = Settings.store,
     inner_steps: int = GibbsOptions.inner_steps,
     restart: bool = GibbsOptions.restart,
@@ -87,11 +93,15 @@ def fit(
         Length of a vector, K.
     method : str
         The method, see `bayesvec.inference.methods`.
-    chains, draws, warmup : int
-        Number of chains, stored draws of each, and sweeps of each before the first of them.
+    chains : int
+        Number of chains.
+    draws, warmup : int or "auto"
+        Stored draws of each chain, and sweeps of each before the first of them. ``auto``: warm-up ends when the
+        chains have forgotten their start, and the run when `Posterior.check` passes or at one of its limits
+        (method gibbs; others take 500 and 500). The draws decide, not the clock.
     prior_precision : float or "learn"
         Precision (not standard deviation) of every coordinate under the spherical prior; or one for each
-        side that is drawn with the vectors (method gibbs).
+        side that is drawn with the vectors. Methods other than gibbs take what a short Gibbs run learns.
     identify : {"procrustes", "fixed", "none"}
         Align every draw to one reference; keep K context rows at their MAP; or store raw draws.
     seed : int
@@ -111,8 +121,12 @@ def fit(
         Another prior than the spherical one, such as ``bv.priors.dynamic(counts)``.
     anchors : {"qr", "last", "first", "random"} or sequence of int
         Which context rows stay, with ``identify="fixed"``.
-    thin : int
-        Sweeps between stored draws.
+    thin : int or "auto"
+        Sweeps per stored draw; ``auto``: 1, or more if the draws would not be enough within ``max_size``.
+    max_draws : int
+        Stored draws of each chain at most, with ``draws="auto"``.
+    max_size : int or str
+        Bytes of stored draws at most, such as ``"2GB"``, with ``draws="auto"``.
     store : {"both", "rho", "summary"}
         Keep draws of both sides, of the words' only, or only mean and variance (always kept).
     inner_steps, restart, orbit
@@ -143,6 +157,8 @@ def fit(
         prior=prior,
         anchors=anchors,
         thin=thin,
+        max_draws=max_draws,
+        max_size=max_size,
         store=store,
         inner_steps=inner_steps,
         restart=restart,
@@ -159,6 +175,10 @@ def fit(
     path = folder.temporary_folder() if out is None else Path(out)
     if resume and folder.exists(path):
         return resume_run(path, wanted=settings.as_dict(), counts=data, threads=threads, progress=progress)
+    if settings.auto:
+        rows = {"both": data.num_words + data.num_contexts, "rho": data.num_words, "summary": 0}
+        most_draws(settings, 4 * settings.dim * rows[settings.store])  # raises if they are too few
+    settings = _with_precision(settings, data, threads=threads, progress=progress)
     chosen = find(method)
     with _clear_errors(path):
         run = folder.create(
@@ -166,7 +186,7 @@ def fit(
             settings,
             data,
             stats=chosen.info._fields,
-            scales=(prior or spherical(prior_precision)).scales,
+            scales=(prior or spherical(settings.prior_precision or 1.0)).scales,
             prior=None if prior is None else to_arrays(prior),
             start=start,
             most_draws=1 if chosen.is_point else None,
@@ -197,15 +217,14 @@ def make_settings(
     named = {name: others.pop(name) for name in GIBBS_OPTIONS if name in others}
     asked = {name: value for name, value in named.items() if value != getattr(GibbsOptions, name)}
     chosen = find(method)
-    _check_learning(chosen, prior, prior_precision)
+    _check_prior(chosen, prior)
     identify = others.get("identify", Settings.identify)
     if not isinstance(anchors, str) and identify != "fixed":
         raise OptionError(
             f"anchors are rows, which only --identify fixed (identify='fixed') keeps; identify is {identify!r}"
         )
-    if chosen.is_point:  # an estimate, not a distribution: there is one draw to take
-        others |= {"chains": 1, "draws": 1, "warmup": 0, "thin": 1}
     sweeping = chosen.kind == SWEEPS
+    others |= _lengths(chosen, others)
     dim, init = others.get("dim", Settings.dim), others.get("init", Settings.init)
     others["init"] = check_start(init, dim=dim, method=method, sweeping=sweeping)
     return Settings(
@@ -218,6 +237,33 @@ def make_settings(
         sweeping=sweeping,
         **others,
     )
+
+
+def _lengths(method: Method, others: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of the run's length, of which methods other than samplers by sweeps choose nothing."""
+    limits = {"max_draws": others.pop("max_draws", MAX_DRAWS), "max_size": others.pop("max_size", MAX_SIZE)}
+    if method.is_point:  # an estimate, not a distribution: there is one draw to take
+        return {"chains": 1, "draws": 1, "warmup": 0, "thin": 1}
+    usual = {name: others.get(name, AUTO) for name in ("draws", "warmup", "thin")}
+    if method.kind != SWEEPS:
+        fixed = {name: getattr(Settings, name) for name, value in usual.items() if value == AUTO}
+        return usual | fixed
+    return planned(**usual, **limits, chains=others.get("chains", Settings.chains))
+
+
+def _with_precision(
+    settings: Settings, counts: PairCounts, *, threads: int | None, progress: bool
+) -> Settings:
+    """Return the settings with the precision that a short Gibbs run learns, if the method cannot learn it."""
+    if settings.prior_precision != "learn" or find(settings.method).learns:
+        return settings
+    with threadpool_limits(limits=1, user_api="blas"), announce_compiling(enabled=progress):
+        precision = learn_precision(
+            counts, dim=settings.dim, seed=settings.seed, threads=_num_threads(threads), show=progress
+        )
+    if progress:
+        tell(f"prior precision {precision:g}, learned by a short Gibbs run")
+    return replace(settings, prior_precision=precision, learned_by=LEARNER)
 
 
 def prior_fingerprint(prior: Prior) -> str:
@@ -259,14 +305,45 @@ def resume_run(
             run.check_settings(expected, method.make_options(settings.options))
             if counts is not None:
                 run.check_counts(run.with_rows(_counts(counts)))
-            draws = expected.get("draws", 0)
-            check_extendable(run.path, method.kind, settings, draws, started=run.started)
-            run.extend(draws)
+            longer = _longer(settings, expected)
+            check_extendable(run.path, method.kind, settings, longer.draws, started=run.started)
+            if longer != settings:
+                run.change(longer)
             if run.elsewhere:
                 tell(f"{run.path} was started on another processor ({run.elsewhere}): last digits may differ")
             return _finish(run, run.load_counts(), threads=threads, progress=progress)
         finally:
             run.lock.close()
+
+
+def wanted_lengths(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings wanted of a run that is resumed, with what it shall choose by itself under ``auto``."""
+    wanted = dict(given)
+    limits = {name: wanted.pop(name) for name in ("max_draws", "max_size") if name in wanted}
+    if "max_size" in limits:
+        limits["max_size"] = size_in_bytes("max_size", limits["max_size"])
+    chosen = {name: True for name in ("draws", "warmup", "thin") if wanted.get(name) == AUTO}
+    wanted = {name: value for name, value in wanted.items() if name not in chosen}
+    if limits and "draws" not in wanted:
+        chosen["draws"] = True
+    return wanted | ({"auto": chosen | limits} if chosen else {})
+
+
+def _longer(settings: Settings, wanted: Mapping[str, Any]) -> Settings:
+    """Return the settings of a run that is resumed: with the number of draws, or the limits, that are ``wanted``."""
+    rules, auto = settings.rules, wanted.get("auto", {})
+    if auto.get("draws"):
+        stored = settings.auto
+        limits = {
+            name: max(auto.get(name, getattr(rules, name)), stored.get(name, 0))
+            for name in ("max_draws", "max_size")
+        }
+        rules = replace(rules, draws=True, **limits)
+        return replace(settings, auto=asdict(rules))
+    draws = max(settings.draws, wanted.get("draws", 0))
+    if "draws" in wanted and settings.auto:
+        settings = replace(settings, auto=asdict(replace(rules, draws=False)) if rules.warming else {})
+    return replace(settings, draws=draws)
 
 
 def _finish(run: Run, counts: PairCounts, *, threads: int | None, progress: bool) -> "Posterior":
@@ -286,6 +363,10 @@ def _finish(run: Run, counts: PairCounts, *, threads: int | None, progress: bool
                 chain.take_up(run.sweep(chain.chain), run.path)
             with _stop_on_signal(driver.stop), show(settings, chains, enabled=progress) as display:
                 ended = _run_chains(driver, chains, display.update, total)
+                while ended and (longer := _go_on(run, driver)) is not None:
+                    for chain in chains:
+                        chain.settings = longer
+                    ended = _run_chains(driver, chains, display.update, total)
                 display.update(final=True)
             if ended:
                 driver.finish()
@@ -294,6 +375,18 @@ def _finish(run: Run, counts: PairCounts, *, threads: int | None, progress: bool
     if not ended:
         raise KeyboardInterrupt
     return open_posterior(run.path)
+
+
+def _go_on(run: Run, driver: Driver) -> Settings | None:
+    """Make an automatic run longer if its draws ask for it; None if they do not."""
+    settings = run.settings
+    if not settings.auto:
+        return None
+    longer = next_settings(settings, open_draws(run.path), driver.traces if settings.rules.warming else None)
+    if longer is not None:
+        run.change(longer)
+        driver.reload()
+    return longer
 
 
 def _run_chains(driver: Driver, chains: list[ChainProgress], update: Callable[[], None], total: int) -> bool:
@@ -314,8 +407,9 @@ def _run_chains(driver: Driver, chains: list[ChainProgress], update: Callable[[]
                 update()
                 if any(future.done() and future.exception() for future in futures):
                     driver.stop.set()  # the other chains commit what they have before the error is raised
-        finally:
+        except BaseException:
             driver.stop.set()
+            raise
     ended = [future.result() for future in futures]
     return all(ended)
 
@@ -336,16 +430,15 @@ def _num_threads(threads: int | None) -> int:
     return threads or default_threads()
 
 
-def _check_learning(method: Method, prior: Prior | None, prior_precision: float | str) -> None:
-    """Raise if the method cannot learn the precisions of the prior."""
+def _check_prior(method: Method, prior: Prior | None) -> None:
+    """Raise if what is given is no prior, or the method cannot learn its precisions."""
     if prior is not None and not isinstance(prior, Prior):
         raise OptionError(
             f"prior is {prior!r}; it must be a Prior, such as bayesvec.priors.grouped(counts) makes"
         )
-    learns = prior_precision == "learn" if prior is None else bool(prior.scale_names)
-    if learns and not method.learns:
+    if prior is not None and prior.scale_names and not method.learns:
         raise OptionError(
-            f"method {method.name} does not learn the precision of the prior; give a number, or use method gibbs"
+            f"method {method.name} does not learn the precisions of this prior; give numbers, or use method gibbs"
         )
 
 

@@ -89,7 +89,7 @@ def test_it_runs_a_method_as_a_run_does(tmp_path):
     world = draw_world(1, vocab=5, dim=2, pairs=60, prior_precision=1.0, seed=0)
     found = bv.calibrate("gibbs", **TINY, thin=3, threads=1)
     settings = {"chains": 1, "draws": 19, "warmup": 30, "thin": 3, "identify": "none", "progress": False}
-    post = bv.fit(world.counts, 2, seed=world.seed, out=tmp_path / "run", **settings)
+    post = bv.fit(world.counts, 2, prior_precision=1.0, seed=world.seed, out=tmp_path / "run", **settings)
     measure = choose_functionals(5, 5, 6, seed=0, pooled=True)
     truth = measure(world.truth.rho, world.truth.alpha)
     np.testing.assert_array_equal(found.ranks.values[1], rank(measure(post.rho[0], post.alpha[0]), truth))

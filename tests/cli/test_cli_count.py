@@ -57,7 +57,7 @@ OPTIONS = {
     "window": 3,
     "window_over": "vocabulary",
     "negatives": 2,
-    "negative_power": 0.75,
+    "negative_power": 0.5,
     "subsample": 0.5,
     "seed": 4,
     "tokenizer": "[A-Za-z]+",

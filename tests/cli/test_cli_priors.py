@@ -187,7 +187,6 @@ BAD = [
     (("--drift-precision", 3), "--drift-precision is for --prior dynamic, and the prior is spherical"),
     (("--prior", "dynamic", "--drift-precision", "x"), "drift_precision is x; it must be a positive number"),
     (("--prior", "dynamic", "--drift-precision", "learn", "--method", "map"), "use method gibbs"),
-    (("--prior-precision", "learn", "--method", "blockvi"), "method blockvi does not learn"),
 ]
 
 

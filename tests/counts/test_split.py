@@ -15,7 +15,7 @@ from bayesvec.counts.pairs import PairCounts, from_pairs
 from bayesvec.counts.store import open_counts
 from bayesvec.errors import InputError, OptionError
 from bayesvec.simulation.pairs import simulate
-from count_tools import check_sides, dense, small, texts, zipf_documents
+from count_tools import check_sides, dense, plain_count, small, texts, zipf_documents
 
 LEVEL = 1e-4
 
@@ -133,11 +133,11 @@ def test_parts_are_counted_from_their_own_documents_and_add_up(tmp_path, grouped
     documents = zipf_documents(101, seed=8)
     groups = [str(2000 + number % 4) for number in range(101)] if grouped else None
     options = {"vocab": 30, "subsample": 0.05, "negatives": 2, "seed": 3}
-    whole = bv.count(documents=texts(documents), groups=groups, **options)
+    whole = plain_count(documents=texts(documents), groups=groups, **options)
     parts = whole.split(by="document", fractions=(0.7, 0.15, 0.15), seed=1)
     total = [Counter(), Counter()]
     seen = []
-    unthinned = bv.count(documents=texts(documents), groups=groups, vocab=30)
+    unthinned = plain_count(documents=texts(documents), groups=groups, vocab=30)
     pieces = unthinned.split(by="document", fractions=(0.7, 0.15, 0.15), seed=1)
     for part, piece in zip(parts, pieces, strict=True):
         check_sides(part)
@@ -179,7 +179,7 @@ def test_a_part_can_be_split_again_and_baskets_too():
 
 
 def test_the_recipe_of_a_part_is_that_of_its_documents():
-    whole = bv.count(documents=["a b c", "b a d e", "a b", "c d"], vocab=4)
+    whole = plain_count(documents=["a b c", "b a d e", "a b", "c d"], vocab=4)
     parts = whole.split(by="document", fractions=(0.5, 0.5))
     assert [part.recipe["documents"] for part in parts] == [2, 2]
     assert [part.recipe["split"]["by"] for part in parts] == ["document", "document"]
@@ -193,7 +193,7 @@ def test_the_recipe_of_a_part_is_that_of_its_documents():
 
 
 def test_damaged_documents_are_not_split():
-    counts = bv.count(documents=["a b c", "b a d"])
+    counts = plain_count(documents=["a b c", "b a d"])
     tokens = counts.source.tokens.copy()
     tokens[1] = 10**6
     damaged = replace(counts, source=replace(counts.source, tokens=tokens))
@@ -202,13 +202,13 @@ def test_damaged_documents_are_not_split():
 
 
 def test_a_part_without_pairs_is_reported():
-    counts = bv.count(documents=["a b", "b a"])
+    counts = plain_count(documents=["a b", "b a"])
     with pytest.raises(OptionError, match="part 2"):
         counts.split(by="document", fractions=(0.9, 0.1))
 
 
 def test_selected_documents_keep_their_numbers():
-    whole = bv.count(documents=["a b", "c d e", "", "f a"], groups=["x", "y", "x", "z"]).source
+    whole = plain_count(documents=["a b", "c d e", "", "f a"], groups=["x", "y", "x", "z"]).source
     part = whole.select(np.array([3, 1]))
     assert part.numbers.tolist() == [3, 1]
     assert part.bounds.tolist() == [0, 2, 5]

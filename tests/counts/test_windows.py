@@ -15,11 +15,12 @@ import bayesvec as bv
 import naive_counts as naive
 from bayesvec.counts import spill as memory
 from bayesvec.counts import windows as pairs
-from bayesvec.errors import InputError
+from bayesvec.counts.options import PairOptions
+from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import counting as kernels
 from bayesvec.kernels import rng
 from bayesvec.text.tokens import make_tokenizer
-from count_tools import check_sides, drawer, texts, zipf_documents
+from count_tools import check_sides, drawer, plain_count, texts, zipf_documents
 
 ERROR_RATE = 1e-4  # of a right program failing one statistical test; seeds are fixed
 
@@ -38,7 +39,7 @@ ERROR_RATE = 1e-4  # of a right program failing one statistical test; seeds are 
 )
 def test_counts_equal_the_naive_ones(options):
     documents = zipf_documents(120, seed=1)
-    counts = bv.count(documents=texts(documents), vocab=25, threads=2, **options)
+    counts = plain_count(documents=texts(documents), vocab=25, threads=2, **options)
     check_sides(counts)
     assert list(counts.words) == list(counts.contexts) == naive.most_common(documents, 25)
     power = options.pop("negative_power", 1.0)
@@ -81,9 +82,9 @@ def test_small_corpora_equal_the_naive_ones(documents, window, over, vocab):
     positive, _ = naive.count(documents, kept, None, negatives=0, **options)
     if not positive:
         with pytest.raises(InputError, match="no pairs"):
-            bv.count(documents=texts(documents), vocab=vocab, tokenizer="whitespace", **options)
+            plain_count(documents=texts(documents), vocab=vocab, tokenizer="whitespace", **options)
         return
-    counts = bv.count(documents=texts(documents), vocab=vocab, tokenizer="whitespace", **options)
+    counts = plain_count(documents=texts(documents), vocab=vocab, tokenizer="whitespace", **options)
     assert naive.as_counters(counts)[0] == positive
     assert naive.as_counters(counts) == naive.count(documents, kept, drawer(counts), **options)
 
@@ -93,7 +94,7 @@ def test_the_pairs_of_real_text_equal_those_of_numpy():
     if not folder or not (file := Path(folder) / "sotu" / "sotu_1790_2024.parquet").exists():
         pytest.skip("BAYESVEC_DATA does not name a folder with sotu/sotu_1790_2024.parquet")
     texts_read = pyarrow.parquet.read_table(file)["text"].to_pylist()[::4]
-    counts = bv.count(documents=texts_read, vocab=2000, window=2)
+    counts = plain_count(documents=texts_read, vocab=2000, window=2)
     tokens, bounds = counts.source.tokens.astype(np.int64), counts.source.bounds
     cut = make_tokenizer("words").cut
     place = {word: row for row, word in enumerate(counts.words)}
@@ -112,11 +113,11 @@ def test_the_pairs_of_real_text_equal_those_of_numpy():
 
 
 def test_windows_stay_within_documents_and_unknown_words_keep_their_position():
-    counts = bv.count(documents=["a b x a", "c a"], vocabulary=["a", "b", "c"], window=1, negatives=0)
+    counts = plain_count(documents=["a b x a", "c a"], vocabulary=["a", "b", "c"], window=1, negatives=0)
     assert naive.as_counters(counts)[0] == Counter(
         {("a", "b"): 1, ("b", "a"): 1, ("c", "a"): 1, ("a", "c"): 1}
     )
-    closed = bv.count(
+    closed = plain_count(
         documents=["a b x a", "c a"],
         vocabulary=["a", "b", "c"],
         window=1,
@@ -133,14 +134,14 @@ def test_the_counts_do_not_depend_on_threads_memory_or_chunks(monkeypatch, tmp_p
     file = tmp_path / "text.txt"
     file.write_text("\n".join(texts(documents)))
     options = {"vocab": 200, "negatives": 2, "subsample": 0.01, "window_over": "vocabulary", "seed": 5}
-    reference = bv.count(file, threads=1, **options)
+    reference = plain_count(file, threads=1, **options)
     check_sides(reference)
     for threads in (2, 3):
-        assert bv.count(file, threads=threads, **options).fingerprint == reference.fingerprint
+        assert plain_count(file, threads=threads, **options).fingerprint == reference.fingerprint
     monkeypatch.setattr(memory, "SMALLEST", 1)
     monkeypatch.setattr(pairs, "_THINNED_AT_ONCE", 1000)
     for limit in (30_000, 3_000, 100):
-        bounded = bv.count(file, threads=2, memory=limit, **options)
+        bounded = plain_count(file, threads=2, memory=limit, **options)
         assert bounded.fingerprint == reference.fingerprint
         check_sides(bounded)
         assert bounded.recipe == reference.recipe
@@ -151,7 +152,7 @@ def test_the_counts_do_not_depend_on_threads_memory_or_chunks(monkeypatch, tmp_p
 def test_each_kind_of_bucket_gives_the_same_pairs(monkeypatch):
     monkeypatch.setattr(pairs, "_LONGEST_LIST", 1)
     documents = zipf_documents(400, types=1500, seed=4)
-    counts = bv.count(documents=texts(documents), vocab=800, threads=1)
+    counts = plain_count(documents=texts(documents), vocab=800, threads=1)
     task = pairs._prepare(counts.source, 800, memory=10**8, threads=1)
     table, sorted_list = task.samples > 1600, task.samples * 16 <= 1600
     assert table.any()
@@ -189,7 +190,7 @@ def negative_p_values(counts, power):
 @pytest.mark.parametrize("power", [1.0, 0.75, 0.0])
 def test_negatives_follow_the_frequencies(power):
     documents = zipf_documents(1500, types=12, seed=5)
-    counts = bv.count(documents=texts(documents), negatives=3, negative_power=power, seed=6)
+    counts = plain_count(documents=texts(documents), negatives=3, negative_power=power, seed=6)
     p = negative_p_values(counts, power)
     assert p.min() * len(p) > ERROR_RATE
     wrong = negative_p_values(counts, power + 0.1)
@@ -197,7 +198,7 @@ def test_negatives_follow_the_frequencies(power):
 
 
 def test_words_that_do_not_occur_are_never_negatives():
-    counts = bv.count(
+    counts = plain_count(
         documents=["a b a b"] * 50, vocabulary=["zebra", "a", "b"], negatives=5, negative_power=0.0
     )
     assert counts.contexts == ("zebra", "a", "b")
@@ -207,7 +208,7 @@ def test_words_that_do_not_occur_are_never_negatives():
 
 def test_another_seed_draws_other_negatives_and_the_same_positives():
     documents = texts(zipf_documents(50, seed=6))
-    one, other = (naive.as_counters(bv.count(documents=documents, seed=seed)) for seed in (0, 1))
+    one, other = (naive.as_counters(plain_count(documents=documents, seed=seed)) for seed in (0, 1))
     assert one[0] == other[0]
     assert one[1] != other[1]
 
@@ -229,13 +230,33 @@ def test_subsampling_keeps_the_right_fraction():
     assert np.all(np.abs(share[:2] - wrong) / np.sqrt(wrong * (1 - wrong) / size) > bound)
 
 
+def test_the_defaults_are_those_of_word2vec():
+    documents = texts(zipf_documents(300, types=2000, longest=200, seed=9))
+    same = bv.count(
+        documents=documents, window=5, negatives=5, negative_power=0.75, subsample=1e-3, vocab=1500, threads=1
+    )
+    assert bv.count(documents=documents, vocab=1500, threads=1).fingerprint == same.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("num_words", "num_tokens", "threshold"),
+    [(5000, 10**6, 1e-3), (1000, 10**4, 1e-3), (20, 10**5, 0.05), (20, 9999, None), (0, 0, None)],
+)
+def test_automatic_subsampling_does_not_empty_a_small_text(num_words, num_tokens, threshold):
+    assert PairOptions().threshold(num_words, num_tokens) == threshold
+    assert PairOptions(subsample=None).threshold(num_words, num_tokens) is None
+    assert PairOptions(subsample=0.25).threshold(num_words, num_tokens) == 0.25
+    with pytest.raises(OptionError, match="subsample is 'automatic'"):
+        PairOptions(subsample="automatic")
+
+
 def test_a_large_power_draws_the_most_common_word():
-    counts = bv.count(documents=["a a a b b c"] * 100, negative_power=1000.0)
+    counts = plain_count(documents=["a a a b b c"] * 100, negative_power=1000.0)
     assert naive.as_counters(counts)[1].keys() <= {(word, "a") for word in "abc"}
     assert counts.num_negatives == counts.num_positives
 
 
 def test_counts_and_their_source_are_read_only():
-    counts = bv.count(documents=["a b c", "c b a"])
+    counts = plain_count(documents=["a b c", "c b a"])
     for array in (*counts.by_word, *counts.by_context, counts.permutation, *counts.source.arrays().values()):
         assert not array.flags.writeable

@@ -125,12 +125,12 @@ def test_parameters():
     assert params["dim"] == 7
     assert params["draws"] == 3
     assert params["vocab"] is None
-    assert embedding.set_params(dim=8, window=5) is embedding
-    assert (embedding.dim, embedding.window) == (8, 5)
-    assert repr(embedding) == "BayesianEmbedding(dim=8, window=5, draws=3)"
+    assert embedding.set_params(dim=8, window=4) is embedding
+    assert (embedding.dim, embedding.window) == (8, 4)
+    assert repr(embedding) == "BayesianEmbedding(dim=8, window=4, draws=3)"
     with pytest.raises(OptionError, match="there is no parameter 'dims'; there are dim, vocab"):
         embedding.set_params(dims=3, window=1)
-    assert embedding.window == 5
+    assert embedding.window == 4
     assert len(set(params)) == len(params) == 22
 
 

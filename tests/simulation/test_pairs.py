@@ -11,7 +11,7 @@ from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import OptionError
 from bayesvec.simulation.documents import simulate_documents
 from bayesvec.simulation.pairs import Truth, simulate
-from bayesvec.text.count import count
+from count_tools import plain_count
 
 # One test of the whole file fails by chance with a probability below 1e-3 (fixed seeds, about 50 p-values).
 LEVEL = 1e-3 / 50
@@ -270,7 +270,7 @@ def test_count_finds_the_expected_pairs(window: int) -> None:
     """The whole way from text to counts against the expectation of the chain that wrote the text."""
     documents, truth = simulate_documents(6000, 6, vocab=5, dim=2, zipf=True, epsilon=1.5, seed=6)
     parts = [
-        count(documents=documents[i::60], vocabulary=truth.words, window=window, seed=i, progress=False)
+        plain_count(documents=documents[i::60], vocabulary=truth.words, window=window, seed=i, progress=False)
         for i in range(60)
     ]
     assert all(part.words == part.contexts == truth.words for part in parts)

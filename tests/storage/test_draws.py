@@ -222,7 +222,7 @@ def test_extension_keeps_what_is_there(tmp_path):
     for chain in range(2):
         write_chain(short, manifest, chain, 6)
     assert open_draws(short).finished
-    manifest = recorder.extend(short, manifest, 10)
+    manifest = recorder.change(short, manifest, manifest["settings"] | {"draws": 10})
     assert not open_draws(short).finished
     for chain in range(2):
         write_chain(short, manifest, chain, 10)
@@ -529,7 +529,7 @@ def test_mark_moves_after_everything_is_on_the_disk(tmp_path, monkeypatch):
     assert not renamed
     monkeypatch.setattr(files, "sync", lambda path: None)  # the planted bug is seen
     with pytest.raises(AssertionError, match="before it is flushed"):
-        write_chain(path, recorder.extend(path, manifest, 12), 0, 12)
+        write_chain(path, recorder.change(path, manifest, manifest["settings"] | {"draws": 12}), 0, 12)
 
 
 def test_reader_while_a_writer_goes_on(tmp_path):

@@ -1,12 +1,17 @@
 """Small counts and documents for tests, and checks that both sides of counts agree."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+import bayesvec as bv
 from bayesvec.counts.pairs import PairCounts, from_pairs
 from bayesvec.kernels import counting as kernels
+
+# counted as in the paper, every token kept: what pairs there are can be seen at a glance
+plain_count = partial(bv.count, window=2, negatives=1, negative_power=1.0, subsample=None)
 
 
 def small(**options: Any) -> PairCounts:

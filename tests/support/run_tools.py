@@ -43,7 +43,8 @@ def draw_bytes(path: Path) -> dict[str, bytes]:
 
 def fake_fit(out, counts=None, **settings):
     """A run with the fake sampler."""
-    given = {"method": "fake", "init": "random", "draws": 25, "warmup": 10, "progress": False, **settings}
+    given = {"method": "fake", "init": "random", "draws": 25, "warmup": 10, **settings}
+    given = {"prior_precision": 1.0, "progress": False} | given
     return run.fit(counts or small_counts(), 3, out=out, **given)
 
 

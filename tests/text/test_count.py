@@ -11,13 +11,13 @@ import bayesvec as bv
 import naive_counts as naive
 from bayesvec.counts.store import open_counts
 from bayesvec.errors import InputError, OptionError
-from count_tools import check_sides, drawer, texts, zipf_documents
+from count_tools import check_sides, drawer, plain_count, texts, zipf_documents
 
 
 def test_groups_make_rows_of_words_and_share_the_contexts():
     documents = zipf_documents(150, types=30, seed=7)
     groups = [["D", "R", "I"][number % 3 if number < 140 else 0] for number in range(150)]
-    counts = bv.count(documents=texts(documents), groups=groups, vocab=20, negatives=2)
+    counts = plain_count(documents=texts(documents), groups=groups, vocab=20, negatives=2)
     check_sides(counts)
     occurring = {
         (word, group)
@@ -30,7 +30,7 @@ def test_groups_make_rows_of_words_and_share_the_contexts():
     assert counts.groups == tuple(g for _, g in order)
     expected = naive.count(documents, set(counts.contexts), drawer(counts), negatives=2, groups=groups)
     assert naive.as_counters(counts) == expected
-    plain = naive.as_counters(bv.count(documents=texts(documents), vocab=20, negatives=2))
+    plain = naive.as_counters(plain_count(documents=texts(documents), vocab=20, negatives=2))
     for grouped, ungrouped in zip(naive.as_counters(counts), plain, strict=True):
         added = Counter()
         for (word, context), n in grouped.items():
@@ -40,7 +40,7 @@ def test_groups_make_rows_of_words_and_share_the_contexts():
 
 @pytest.mark.parametrize("groups", [[2001.0, 2002], [np.float32(2001), np.int64(2002)], ["2001", 2002.0]])
 def test_whole_numbers_name_groups_without_a_point(groups):
-    assert set(bv.count(documents=["a b", "b a"], groups=groups).groups) == {"2001", "2002"}
+    assert set(plain_count(documents=["a b", "b a"], groups=groups).groups) == {"2001", "2002"}
     assert set(bv.count_baskets([["a", "b"], ["b", "a"]], groups=groups).groups) == {"2001", "2002"}
 
 
@@ -60,7 +60,7 @@ def test_whole_numbers_name_groups_without_a_point(groups):
 )
 def test_bad_groups_are_refused(groups):
     with pytest.raises(InputError, match="group"):
-        bv.count(documents=["x y", "y z"], groups=groups)
+        plain_count(documents=["x y", "y z"], groups=groups)
     with pytest.raises(InputError, match="group"):
         bv.count_baskets([["x", "y"], ["y", "z"]], groups=groups)
 
@@ -68,7 +68,7 @@ def test_bad_groups_are_refused(groups):
 def test_the_recipe_records_how_the_counts_were_made(tmp_path):
     file = tmp_path / "text.txt"
     file.write_text("The cat sat.\n\nThe dog sat too.\n")
-    counts = bv.count(file, vocab=3, seed=9, stopwords=["too"])
+    counts = plain_count(file, vocab=3, seed=9, stopwords=["too"])
     recipe = json.loads(json.dumps(dict(counts.recipe)))
     assert recipe["made_by"] == "count"
     assert recipe["version"] == bv.__version__
@@ -83,7 +83,7 @@ def test_the_recipe_records_how_the_counts_were_made(tmp_path):
     assert options["stopwords"] == {"file": None, "sha256": digest, "words": 1}
     assert options["vocabulary"] is None
     (tmp_path / "stop.txt").write_text("too\n")
-    from_file = bv.count(file, vocab=3, seed=9, stopwords=tmp_path / "stop.txt").recipe["options"]
+    from_file = plain_count(file, vocab=3, seed=9, stopwords=tmp_path / "stop.txt").recipe["options"]
     assert from_file["stopwords"] == {"file": str(tmp_path / "stop.txt"), "sha256": digest, "words": 1}
     of_baskets = bv.count_baskets([["a", "b"]], vocabulary=["b", "a"], errors="ignore").recipe["options"]
     assert (of_baskets["format"], of_baskets["errors"], of_baskets["vocabulary"]["words"]) == (
@@ -97,8 +97,8 @@ def test_the_recipe_records_how_the_counts_were_made(tmp_path):
 
 def test_numbers_of_any_type_are_accepted(tmp_path):
     options = {"vocab": np.int64(3), "window": np.int32(1), "seed": np.uint64(5), "min_count": np.int8(1)}
-    counts = bv.count(documents=["a b c a"], negative_power=1, threads=np.int64(1), **options)
-    assert counts.fingerprint == bv.count(documents=["a b c a"], vocab=3, window=1, seed=5).fingerprint
+    counts = plain_count(documents=["a b c a"], negative_power=1, threads=np.int64(1), **options)
+    assert counts.fingerprint == plain_count(documents=["a b c a"], vocab=3, window=1, seed=5).fingerprint
     counts.save(tmp_path / "counts")
     assert open_counts(tmp_path / "counts").recipe == counts.recipe
 
@@ -145,26 +145,26 @@ def test_numbers_of_any_type_are_accepted(tmp_path):
 )
 def test_bad_options_are_refused(options, message):
     with pytest.raises((OptionError, InputError), match=message):
-        bv.count(documents=["a b c", "a b"], **options)
+        plain_count(documents=["a b c", "a b"], **options)
 
 
 def test_bad_input_is_refused(tmp_path):
     with pytest.raises(OptionError, match="one of the two"):
-        bv.count()
+        plain_count()
     with pytest.raises(OptionError, match="one of the two"):
-        bv.count("a.txt", documents=["a b"])
+        plain_count("a.txt", documents=["a b"])
     with pytest.raises(OptionError, match="group_column"):
-        bv.count(tmp_path, groups=["a"])
+        plain_count(tmp_path, groups=["a"])
     with pytest.raises(InputError, match="one string"):
-        bv.count(documents="a b c")
+        plain_count(documents="a b c")
     with pytest.raises(InputError, match="document 2 is int"):
-        bv.count(documents=["a b", 3])
+        plain_count(documents=["a b", 3])
     with pytest.raises(InputError, match="not a path"):
-        bv.count([["a", "b"]])
+        plain_count([["a", "b"]])
     with pytest.raises(InputError, match="holds no words"):
-        bv.count(documents=["...", ""])
+        plain_count(documents=["...", ""])
     with pytest.raises(InputError, match="no pairs"):
-        bv.count(documents=["a", "b"])
+        plain_count(documents=["a", "b"])
     with pytest.raises(InputError, match="basket 1 is 1; it must be a list"):
         bv.count_baskets([1, 2])
     with pytest.raises(InputError, match="basket 2 is 'ab'"):

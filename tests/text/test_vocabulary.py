@@ -56,7 +56,7 @@ def test_words_from_a_file(tmp_path):
 
 def test_listed_words_take_the_form_of_the_tokenizer():
     documents = ["The cat don\u2019t cafe\u0301 mat", "cat mat"]
-    counts = bv.count(documents=documents, stopwords=["The", "don\u2019t", "Zoo"])
+    counts = bv.count(documents=documents, subsample=None, stopwords=["The", "don\u2019t", "Zoo"])
     assert counts.words == ("cat", "mat", "café")
     assert counts.recipe["stopwords_not_found"] == 1
     assert bv.count(documents=documents, vocabulary=["Cat", "CAFE\u0301"]).words == ("cat", "café")

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numba.core import event
 
+from bayesvec._progress import clock
 from bayesvec._types import Array, Float32
 from bayesvec.estimates.convergence import FEWEST_DRAWS, ess_bulk, rhat
 from bayesvec.storage.reader import open_draws
@@ -37,7 +38,7 @@ class ChainProgress:
         self.sweep = 0
         self.ahead = 0  # steps of a chain that is run as a whole before its draws are stored
         self.log_posterior = math.nan
-        self._settings = settings
+        self.settings = settings
         self._cosines: Float32 = np.empty((0, 0), np.float32)  # (draw, pair), with room to grow
         self.draws = 0
         self._first: int | None = None  # the sweep at which the clock starts
@@ -103,23 +104,23 @@ class ChainProgress:
     @property
     def phase(self) -> str:
         """What the chain is doing, and how much of it is done."""
-        settings, steps = self._settings, self.ahead or self.sweep
+        settings, steps = self.settings, self.ahead or self.sweep
         warmup = settings.warmup if self.ahead else settings.warmup_sweeps
         if steps < warmup:
-            return f"warm-up {steps}/{warmup}"
+            return f"warm-up {steps}/{warmup}{'+' if settings.rules.warming else ''}"
         draws = max(self.draws, (self.ahead - warmup) // settings.thin if self.ahead else 0)
-        return f"draw {draws}/{settings.draws}"
+        return f"draw {draws}/{settings.draws}{'+' if settings.rules.draws else ''}"
 
     @property
     def _steps(self) -> int:
         """All steps of the chain."""
-        settings = self._settings
+        settings = self.settings
         return settings.warmup + settings.draws * settings.thin if self.ahead else settings.sweeps
 
     @property
     def fraction(self) -> float:
         """How much of the chain is done."""
-        if self.sweep >= self._settings.sweeps:
+        if self.sweep >= self.settings.sweeps:
             return 1.0
         return min(1.0, (self.ahead or self.sweep) / self._steps)
 
@@ -292,12 +293,3 @@ def announce_compiling(*, enabled: bool) -> Iterator[None]:
     """Announce on standard error that the block has to compile."""
     with event.install_listener("numba:compile", _Compiling()) if enabled else nullcontext():
         yield
-
-
-def clock(seconds: float) -> str:
-    """Return a time as hours, minutes and seconds."""
-    if not math.isfinite(seconds):
-        return "-:--"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

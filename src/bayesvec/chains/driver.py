@@ -118,7 +118,17 @@ class Driver:
         self.reference: Reference | None = None
         self.settled = threading.Event()
         self._last: dict[int, Any] = {}  # states by chain
+        self._traces: dict[int, list[Array]] = {}  # by chain, of a warm-up whose end is not decided
         self._take_reference()
+
+    def reload(self) -> None:
+        """Take up settings that have been changed since."""
+        self.settings = self.store.settings
+
+    @property
+    def traces(self) -> Array:
+        """Log posterior and monitored cosines of every sweep of warm-up, (chain, sweep, 1 + pair)."""
+        return np.stack([np.stack(self._traces[chain]) for chain in range(self.settings.chains)])
 
     def _make_sampler(self, threads: int, show: bool, report: Report) -> Sampler:
         """Return the method's sampler; for an approximation, fitted once and kept, one that draws from it."""
@@ -175,6 +185,8 @@ class Driver:
                 state, info = next(steps)
                 sweep += 1
                 spent += time.perf_counter() - began
+                if settings.rules.warming:
+                    self._note_trace(chain, state, info)
                 if sweep > settings.warmup_sweeps and (sweep - settings.warmup_sweeps) % settings.thin == 0:
                     values = self._draw(state, info, spent)
                     record.append(values)
@@ -184,9 +196,9 @@ class Driver:
                     self._keep_for_reference(sweep, state)
                 watcher.at(sweep, info.log_posterior)
                 if pace.due(whole=sweep <= settings.warmup_sweeps or record.between_shards):
-                    pace.time(record.commit, sweep, _arrays(state))
+                    pace.time(record.commit, sweep, self._saved(chain, state))
         if sweep > record.mark.sweep:
-            record.commit(sweep, _arrays(state))
+            record.commit(sweep, self._saved(chain, state))
         self._last[chain] = state
         return sweep >= settings.sweeps
 
@@ -212,7 +224,8 @@ class Driver:
 
     def _take_up(self, record: ChainStore, threads: Threads, report: Count) -> tuple[Any, int]:
         """Return a chain's committed state and its sweep, or its start."""
-        saved, sweep = record.restore(), record.mark.sweep
+        saved, sweep = dict(record.restore()), record.mark.sweep
+        self._traces[record.chain] = list(saved.pop("trace", ()))
         if saved and (self.method.kind != WHOLE_CHAINS or sweep >= self.settings.sweeps):
             plain = {name: array if array.ndim else array.item() for name, array in saved.items()}
             return self.sampler.State(**plain), sweep
@@ -225,10 +238,20 @@ class Driver:
                 state, _info = next(replayed)
         return state, sweep
 
+    def _note_trace(self, chain: int, state: Any, info: Any) -> None:
+        cosine = cosines(np.asarray(state.rho), *self.monitored)
+        self._traces[chain].append(np.append(np.float64(info.log_posterior), cosine))
+
+    def _saved(self, chain: int, state: Any) -> dict[str, Array]:
+        """Return what a checkpoint keeps: the state, and the trace of a warm-up whose end is not decided."""
+        trace = self._traces.get(chain) if self.settings.rules.warming else None
+        return _arrays(state) | ({"trace": np.stack(trace)} if trace else {})
+
     def _ready(self, sweep: int, chain: int, state: Any) -> bool:
         """Whether to continue: not stopped, and after warm-up there is a reference to align draws to."""
         if (
             self.settings.identify == "procrustes"
+            and not self.settings.rules.warming
             and sweep == self.settings.warmup_sweeps
             and not self.settled.is_set()
         ):

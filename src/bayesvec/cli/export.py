@@ -23,7 +23,10 @@ def export(
         None, help="rho: words (default); alpha: contexts. arviz has all that is stored."
     ),
     what: str | None = typer.Option(
-        None, help="Of word2vec: the posterior mean (default), one draw, or all in a folder."
+        None,
+        help="Of word2vec: the posterior mean less its average over the words (centred, the default), the mean "
+        "itself, one draw, or all in a folder.",
+        metavar="centred|mean|draw|all",
     ),
     draw: int | None = typer.Option(None, help="Of word2vec: which draw, counted from 0."),
     chain: int | None = typer.Option(None, help="Of word2vec: its chain, counted from 0 (default: 0)."),

@@ -16,7 +16,7 @@ from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_o
 from bayesvec.errors import OptionError, RunError
 from bayesvec.inference import methods
 from bayesvec.inference.gibbs import Options as GibbsOptions
-from bayesvec.storage.settings import ANCHORS, CHOICES, INITS, Settings
+from bayesvec.storage.settings import ANCHORS, AUTO, CHOICES, INITS, MAX_DRAWS, MAX_SIZE, Settings
 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
@@ -58,11 +58,25 @@ def fit(
         f"Rows kept by --identify fixed: {', '.join(ANCHORS)}, or rows such as 3,7,12 [default: {Settings.anchors}].",
     ),
     chains: int | None = _option(SAMPLING, f"Number of chains [default: {Settings.chains}]."),
-    draws: int | None = _option(SAMPLING, f"Stored draws per chain [default: {Settings.draws}]."),
-    warmup: int | None = _option(
-        SAMPLING, f"Sweeps before the first stored draw [default: {Settings.warmup}]."
+    draws: str | None = _option(
+        SAMPLING,
+        "Stored draws per chain, or auto: until check passes, or at a limit below [default: auto].",
+        metavar="N|auto",
     ),
-    thin: int | None = _option(SAMPLING, f"Sweeps per stored draw [default: {Settings.thin}]."),
+    warmup: str | None = _option(
+        SAMPLING,
+        "Sweeps before the first stored draw, or auto: until the chains have forgotten their start [default: auto].",
+        metavar="N|auto",
+    ),
+    thin: str | None = _option(
+        SAMPLING,
+        "Sweeps per stored draw, or auto: as many as --max-size asks for [default: auto].",
+        metavar="N|auto",
+    ),
+    max_draws: int | None = _option(SAMPLING, f"Limit of --draws auto [default: {MAX_DRAWS}]."),
+    max_size: str | None = _option(
+        SAMPLING, f"Limit of --draws auto on the disk, such as 500MB [default: {MAX_SIZE}]."
+    ),
     init: str | None = _option(
         SAMPLING,
         "Start near a short MAP, at random, or near vectors: a word2vec or GloVe file, or a run "
@@ -102,9 +116,11 @@ def fit(
         dim=dim,
         method=method,
         chains=chains,
-        draws=draws,
-        warmup=warmup,
-        thin=thin,
+        draws=_number_or_auto("draws", draws),
+        warmup=_number_or_auto("warmup", warmup),
+        thin=_number_or_auto("thin", thin),
+        max_draws=max_draws,
+        max_size=max_size,
         identify=identify,
         anchors=None if anchors is None else _rows_or_rule(anchors),
         init=_trusted(init) if allow_pickle and init not in (None, *INITS) else init,
@@ -200,6 +216,7 @@ def _run(
             of_method = {name: settings[name] for name in run.GIBBS_OPTIONS if name in settings}
             wanted["options"] = settings.get("options", {}) | of_method
             wanted |= prior.wanted(path)
+            wanted = run.wanted_lengths(wanted)
             given = data.load() if data else None
             return run.resume_run(path, wanted=wanted, counts=given, **common), perf_counter() - began
         if not data:
@@ -242,6 +259,15 @@ def _given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
+def _number_or_auto(name: str, text: str | None) -> int | str | None:
+    """Read a whole number, or ``auto``."""
+    if text is None or text == AUTO:
+        return text
+    if not re.fullmatch(r"[+-]?\d{1,18}", text):
+        raise OptionError(f"{name} is {text!r}; it must be a whole number, or {AUTO}")
+    return int(text)
+
+
 def _rows_or_rule(anchors: str) -> str | list[int]:
     """Read rows such as 3,7,12; anything else is the name of a rule."""
     parts = anchors.split(",")
@@ -253,7 +279,7 @@ def _rows_or_rule(anchors: str) -> str | list[int]:
 
 
 def _summary(posterior: "Posterior", seconds: float, *, as_json: bool) -> None:
-    from bayesvec.chains.display import clock
+    from bayesvec._progress import clock
     from bayesvec.diagnostics.check import many
 
     there, verdict = posterior.draws, posterior.check()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bayesvec.cli.app import PRIOR
 from bayesvec.cli.options import WithOptions, parameter
 from bayesvec.errors import OptionError
+from bayesvec.inference import methods
 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
@@ -31,10 +32,10 @@ def _parameters() -> list[inspect.Parameter]:
 
 def _takers() -> "dict[str, dict[str, Option]]":
     """Return, by the name of each option, the priors that take it."""
-    from bayesvec.priors.table import families
+    from bayesvec.priors.table import DEFAULT, families
 
     takers: dict[str, dict[str, Option]] = {}
-    for family in families().values():
+    for family in sorted(families().values(), key=lambda family: family.name != DEFAULT):
         for option in family.options:
             takers.setdefault(option.key, {})[family.name] = option
     return takers
@@ -86,9 +87,12 @@ class PriorOptions:
             if family.default(option.argument) is inspect.Parameter.empty and option.argument not in given:
                 what = "a file: " if option.kind == "file" else ""
                 raise OptionError(f"--prior {family.name} needs {what}{option.flag}")
-        if "learn" in given.values() and method != "gibbs":
-            return {"prior_precision": "learn"}  # which is refused with its reason
-        return self._plain(family, given) or {}
+        plain = self._plain(family, given)
+        if plain is None and "learn" in given.values() and not methods.find(method).learns:
+            raise OptionError(
+                f"method {method} does not learn the precisions of this prior; give numbers, or use method gibbs"
+            )
+        return plain or {}
 
     def make(self, counts: "PairCounts", dim: int) -> dict[str, Any]:
         """Return the settings of the prior for these counts."""

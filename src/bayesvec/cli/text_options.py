@@ -4,8 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesvec._validate import positive_number
 from bayesvec.cli.app import COUNTING, TEXT
 from bayesvec.cli.options import WithOptions, parameter
+from bayesvec.counts.options import NEGATIVE_POWER, NEGATIVES, SUBSAMPLE, WINDOW
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ _OPTIONS = [
     parameter("vocab", int, "Number of most common words to keep [default: up to 5000].", COUNTING),
     parameter("min_count", int, "Minimum count of a word to be kept [default: 1].", COUNTING),
     parameter("vocabulary", Path, "File with the words to keep, one per line.", COUNTING),
-    parameter("window", int, "Reach of the window to each side [default: 2].", COUNTING),
+    parameter("window", int, f"Reach of the window to each side [default: {WINDOW}].", COUNTING),
     parameter(
         "window_over",
         str,
@@ -26,15 +28,24 @@ _OPTIONS = [
         "[default: positions].",
         COUNTING,
     ),
-    parameter("negatives", int, "Negative samples per positive sample [default: 1].", COUNTING),
     parameter(
-        "negative_power",
-        float,
-        "Power of the frequency from which negatives are drawn [default: 1.0].",
+        "negatives",
+        int,
+        f"Negative samples per positive sample [default: {NEGATIVES}; of baskets: 1].",
         COUNTING,
     ),
     parameter(
-        "subsample", float, "Threshold of word2vec's subsampling, such as 1e-3 [default: none].", COUNTING
+        "negative_power",
+        float,
+        f"Power of the frequency from which negatives are drawn [default: {NEGATIVE_POWER}; of baskets: 1.0].",
+        COUNTING,
+    ),
+    parameter(
+        "subsample",
+        str,
+        "Threshold of word2vec's subsampling: a number, auto (0.001, or the mean frequency of a word if that is "
+        "larger; none in a short text) or none [default: auto; of baskets: none].",
+        COUNTING,
     ),
     parameter("text_column", str, "Column of a table (JSON lines, CSV, Parquet) with the text.", TEXT),
     parameter(
@@ -80,6 +91,8 @@ class TextOptions:
     def __init__(self, *, baskets: bool = False, **given: Any) -> None:
         self.baskets = baskets
         self.values = {name: value for name, value in given.items() if value is not None}
+        if self.values.get("subsample") not in (None, SUBSAMPLE):
+            self.values["subsample"] = _threshold(self.values["subsample"])
 
     def given(self) -> list[str]:
         """Return the options that are given, as they are written."""
@@ -99,6 +112,11 @@ class TextOptions:
         self.check()
         given = self.values | {name: value for name, value in more.items() if value is not None}
         return (count_baskets if self.baskets else count)(texts, **given)
+
+
+def _threshold(text: str) -> float | None:
+    """Read the threshold of subsampling."""
+    return None if text == "none" else positive_number("subsample", text, ", auto or none")
 
 
 NO_TEXT_OPTIONS = TextOptions()

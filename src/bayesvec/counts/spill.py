@@ -1,7 +1,6 @@
 """Memory limits, and arrays that spill to a temporary file beyond them."""
 
 import os
-import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,12 +11,10 @@ import numpy.typing as npt
 
 from bayesvec._machine import memory_bytes
 from bayesvec._types import Array
-from bayesvec.errors import InputError, OptionError
+from bayesvec._validate import size_in_bytes
+from bayesvec.errors import InputError
 
 SMALLEST = 32_000_000
-_LARGEST = 10**18
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_BINARY_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 def parse_memory(limit: str | int | None) -> int:
@@ -30,16 +27,7 @@ def parse_memory(limit: str | int | None) -> int:
     """
     if limit is None:
         return (memory_bytes() or 4 * 10**9) // 2
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?", str(limit).strip().upper())
-    if match is None or (match[3] and not match[2]):
-        raise OptionError(f"memory is {limit!r}; it must be a size such as 500MB, 1GB or 1.5GiB")
-    size = float(match[1]) * (_BINARY_UNITS if match[3] else _UNITS)[match[2]]
-    if size < SMALLEST:
-        raise OptionError(f"memory is {limit!r}; it must be at least {SMALLEST // 10**6}MB")
-    if size >= _LARGEST:
-        shown = f"{str(limit)[:20]}..." if len(str(limit)) > 20 else str(limit)
-        raise OptionError(f"memory is {shown!r}; it must be less than {_LARGEST // 10**12:,}TB")
-    return int(size)
+    return size_in_bytes("memory", limit, SMALLEST)
 
 
 class GrowingArray:

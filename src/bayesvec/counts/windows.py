@@ -1,7 +1,6 @@
 """Windows over encoded documents: from token ids to pair counts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -10,8 +9,8 @@ import numpy as np
 from bayesvec._pipeline import check_threads, in_order
 from bayesvec._progress import progress
 from bayesvec._types import Bool, Float64, Int32, Int64
-from bayesvec._validate import one_of, positive, whole, whole_seed
 from bayesvec.counts.documents import EncodedCorpus, offsets
+from bayesvec.counts.options import PairOptions
 from bayesvec.counts.pairs import PairCounts, Side
 from bayesvec.counts.spill import GrowingArray, empty_array, parse_memory
 from bayesvec.errors import InputError
@@ -23,45 +22,6 @@ _THINNED_AT_ONCE = 1 << 22
 # Appending to a list of samples is faster than counting in a table, whose memory is accessed at random; so a list may
 # be this many times as long as the table.
 _LONGEST_LIST = 16
-
-
-@dataclass(frozen=True)
-class PairOptions:
-    """How pairs are counted.
-
-    Attributes
-    ----------
-    window : int or None
-        Words to each side of the target; None is the whole document (baskets).
-    window_over : str
-        ``positions``: a word outside the vocabulary keeps its position; ``vocabulary``: it is removed first.
-    negatives : int
-        Negative samples per positive sample.
-    negative_power : float
-        Negative samples are drawn in proportion to the frequencies to this power.
-    subsample : float or None
-        Threshold of Mikolov et al. (2013, eq. 5).
-    seed : int
-        Seed of the negative samples and the subsampling.
-    """
-
-    window: int | None = 2
-    window_over: str = "positions"
-    negatives: int = 1
-    negative_power: float = 1.0
-    subsample: float | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        checked = {
-            "window": None if self.window is None else whole("window", self.window, 1),
-            "window_over": one_of("window_over", self.window_over, ("positions", "vocabulary")),
-            "negatives": whole("negatives", self.negatives, 0),
-            "negative_power": positive("negative_power", self.negative_power, or_zero=True),
-            "subsample": None if self.subsample is None else positive("subsample", self.subsample),
-            "seed": whole_seed(self.seed),
-        }
-        vars(self).update(checked)  # frozen, so not by assignment
 
 
 class _Task(NamedTuple):
@@ -133,8 +93,9 @@ def _prepare(corpus: EncodedCorpus, num_words: int, *, memory: int, threads: int
     options = PairOptions(**corpus.options)
     tokens, bounds = corpus.tokens, corpus.bounds
     close_up = options.window is not None and options.window_over == "vocabulary"
-    if close_up or options.subsample is not None:
-        keep = _keep_probability(corpus.frequency, options.subsample)
+    threshold = options.threshold(num_words, int(corpus.frequency.sum()))
+    if close_up or threshold is not None:
+        keep = _keep_probability(corpus.frequency, threshold)
         key = rng.make_key(options.seed, rng.SUBSAMPLE)
         tokens, bounds = _thinned(corpus, keep, key, close_up, memory=memory)
         tokens.flags.writeable = bounds.flags.writeable = False

@@ -109,6 +109,7 @@ def congress(
         window_over="positions",
         negatives=1,
         negative_power=1.0,
+        subsample=None,
         tokenizer="whitespace",
         stem="english",
         stopwords=sorted(STOPWORDS),

@@ -6,17 +6,27 @@ all the same.
 
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bayesvec._progress import clock
 from bayesvec._types import Float64, Int64
 from bayesvec.diagnostics.random_pairs import random_pairs
 from bayesvec.errors import OptionError
-from bayesvec.estimates.convergence import FEWEST_DRAWS, ess_bulk, ess_tail, rhat
+from bayesvec.estimates.convergence import (
+    ESS_WANTED,
+    FEWEST_DRAWS,
+    RHAT_ALLOWED,
+    SHARE_WANTED,
+    disagree,
+    ess_bulk,
+    ess_tail,
+    rhat,
+)
 from bayesvec.estimates.estimate import Estimate, plain
 from bayesvec.estimates.labels import label
 from bayesvec.estimates.per_draw import cosines, probabilities
@@ -26,10 +36,14 @@ from bayesvec.storage.outcome import Outcome
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
 
-# Vehtari et al. (2021) ask for an ESS of 400 and, of one quantity, for an R-hat of 1.01. At that ESS the
-# largest R-hat of 200 quantities is between 1.015 and 1.03 in chains that have converged, so 1.05 it is.
-ESS_WANTED = 400
-RHAT_ALLOWED = 1.05
+PAIRS = 200  # of each kind
+# Words that occur with everything are held by all their contexts, and these by them: they mix several times slower.
+# At this ESS the error of the mean is a tenth of the standard deviation, which for a start must do for them.
+FREQUENT_ESS = 100
+FREQUENT = 200  # of the most frequent words are called frequent
+NEIGHBOURS = 5  # nearest of each of some words
+SHOWN = 5  # of those that fail
+LEAST_TOKENS = 1000  # of a text that says more than the prior does
 
 _FIGURES = ("rhat", "ess", "ess_tail", "rhat_median", "ess_median", "ess_tail_median")
 
@@ -52,6 +66,16 @@ class Diagnosis:
         The smallest and the median tail ESS.
     worst : str
         The one with the smallest bulk ESS.
+    passing : float
+        Fraction of them whose ESS and R-hat are as wanted.
+    disagreeing : float
+        Fraction of them on which the chains disagree although each of them has settled.
+    reached : float
+        The ESS, bulk and tail, that 95% of them reach.
+    wanted : int
+        The ESS that each should have.
+    failing : tuple of str
+        The worst of those that do not pass, a few of them.
     """
 
     kind: str
@@ -63,6 +87,21 @@ class Diagnosis:
     ess_tail: float
     ess_tail_median: float
     worst: str
+    passing: float = 1.0
+    disagreeing: float = 0.0
+    reached: float = math.nan
+    wanted: int = ESS_WANTED
+    failing: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether enough of them pass."""
+        return self.passing >= SHARE_WANTED
+
+    @property
+    def missing(self) -> float:
+        """How many times as many draws are needed, as far as ESS decides."""
+        return self.wanted / max(self.reached, 1.0)
 
     @property
     def smallest_ess(self) -> float:
@@ -101,6 +140,11 @@ class Check:
     def __str__(self) -> str:
         return "\n".join([*self.head(), *map(_line, self.diagnoses), self.verdict])
 
+    @property
+    def disagreement(self) -> bool:
+        """Whether the chains have settled in different places."""
+        return any(not each.ok and each.disagreeing > 1.0 - SHARE_WANTED for each in self.diagnoses)
+
     def head(self) -> list[str]:
         """Return the lines above the figures: sizes, the method's summary, learned precisions."""
         lines = [f"{many(self.chains, 'chain')} of {many(self.draws, 'draw')}"]
@@ -115,12 +159,13 @@ class Check:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, None where a figure is unavailable."""
         figures = asdict(self)
-        figures["diagnoses"] = [plain(asdict(diagnosis)) for diagnosis in self.diagnoses]
+        each = (asdict(diagnosis) for diagnosis in self.diagnoses)
+        figures["diagnoses"] = [plain(values | {"failing": list(values["failing"])}) for values in each]
         figures["outcome"]["summary"] = plain(self.outcome.summary)
         return figures
 
 
-def check(draws: "Draws", *, pairs: int = 100, seed: int = 0, parameters: bool = False) -> Check:
+def check(draws: "Draws", *, pairs: int = PAIRS, seed: int = 0, parameters: bool = False) -> Check:
     """Check a run; see `Posterior.check`."""
     outcome = draws.outcome
     found: tuple[Diagnosis, ...] = ()
@@ -142,20 +187,19 @@ class Quantities(NamedTuple):
     kind: str
     values: Float64  # (chain, draw, M)
     labels: list[str]
+    wanted: int = ESS_WANTED  # the ESS that each should have
 
 
 def quantities(
-    draws: "Draws", *, pairs: int = 100, seed: int = 0, parameters: bool = False
+    draws: "Draws", *, pairs: int = PAIRS, seed: int = 0, parameters: bool = False
 ) -> Iterator[Quantities]:
     """Yield the draws by which a run is judged, kind by kind; arguments as in `Posterior.check`."""
     stored = draws.manifest["arrays"]
-    if "rho" in stored:
-        first, second = random_pairs(len(draws.words), None, pairs, seed=seed)
-        values = cosines(draws, first, second)
-    else:  # only what was monitored during the run is left
-        values = draws.stats("cosine")
-        first, second = np.array(draws.monitored, dtype=np.int64).reshape(-1, 2).T
-    yield Quantities("cosines", values, _labels("cosine", (draws.words, first), (draws.words, second)))
+    for kind, first, second, wanted in _pairs_of_words(draws, pairs, seed):
+        # without draws of the words only what was monitored during the run is left
+        values = cosines(draws, first, second) if "rho" in stored else draws.stats("cosine")
+        labels = _labels("cosine", (draws.words, first), (draws.words, second))
+        yield Quantities(kind, values, labels, wanted)
     if {"rho", "alpha"} <= stored.keys():
         first, second = random_pairs(len(draws.words), len(draws.contexts), pairs, seed=seed)
         labels = _labels("cooccurrence", (draws.words, first), (draws.contexts, second))
@@ -166,6 +210,32 @@ def quantities(
         yield Quantities("learned precisions", np.stack(list(learned.values()), axis=-1), list(learned))
     if parameters:
         yield from _parameters(draws, pairs, seed)
+
+
+def _pairs_of_words(draws: "Draws", pairs: int, seed: int) -> Iterator[tuple[str, Int64, Int64, int]]:
+    """Yield pairs chosen at random, pairs of frequent words, and words with their nearest neighbours."""
+    if "rho" not in draws.manifest["arrays"]:
+        first, second = np.array(draws.monitored, dtype=np.int64).reshape(-1, 2).T
+        yield "cosines", first, second, ESS_WANTED
+        return
+    num_words = len(draws.words)
+    yield "cosines", *random_pairs(num_words, None, pairs, seed=seed), ESS_WANTED
+    if num_words >= 2 * FREQUENT:
+        rows = np.array(draws.manifest.get("frequent", range(FREQUENT)), dtype=np.int64)
+        first, second = random_pairs(len(rows), None, pairs, seed=seed)
+        yield "cosines of frequent words", rows[first], rows[second], FREQUENT_ESS
+        yield "cosines of nearest neighbours", *_neighbours(draws, pairs, seed), ESS_WANTED
+
+
+def _neighbours(draws: "Draws", pairs: int, seed: int) -> tuple[Int64, Int64]:
+    """Return some words, each with its nearest neighbours by the cosine of the posterior means."""
+    mean = draws.mean("rho")
+    mean = mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), np.finfo(float).tiny)
+    words, _ = random_pairs(len(mean), 1, -(-pairs // NEIGHBOURS), seed=seed)
+    nearness = mean[words] @ mean.T  # (some words, word)
+    nearness[np.arange(len(words)), words] = -np.inf
+    nearest = np.argsort(-nearness, axis=1, kind="stable")[:, :NEIGHBOURS]
+    return np.repeat(words, NEIGHBOURS), nearest.ravel()
 
 
 def _learned(draws: "Draws") -> dict[str, Float64]:
@@ -194,18 +264,31 @@ def _parameters(draws: "Draws", count: int, seed: int) -> Iterator[Quantities]:
             yield Quantities(f"coordinates of {side}", values, labels)
 
 
-def diagnose(kind: str, values: Float64, labels: list[str]) -> Diagnosis:
-    """Measure draws (chain, draw, M) of ``M`` labelled quantities."""
+def diagnose(kind: str, values: Float64, labels: Sequence[str], wanted: int = ESS_WANTED) -> Diagnosis:
+    """Measure draws (chain, draw, M) of ``M`` labelled quantities, which pass from an ESS of ``wanted`` on."""
     rhats, bulk, tail = rhat(values), ess_bulk(values), ess_tail(values)
     varies = ~np.isnan(rhats)
     if not varies.any():
-        return Diagnosis(kind, 0, worst="", **dict.fromkeys(_FIGURES, math.nan))
+        nothing = math.nan
+        return Diagnosis(kind, 0, nothing, nothing, nothing, nothing, nothing, nothing, worst="")
     worst, medians = (
         (np.nanmax(rhats), np.nanmin(bulk), np.nanmin(tail)),
         map(np.nanmedian, (rhats, bulk, tail)),
     )
-    figures = dict(zip(_FIGURES, map(float, (*worst, *medians)), strict=True))
-    return Diagnosis(kind, int(varies.sum()), worst=labels[int(np.nanargmin(bulk))], **figures)
+    figures: dict[str, Any] = dict(zip(_FIGURES, map(float, (*worst, *medians)), strict=True))
+    fails = varies & ((np.fmin(bulk, tail) < wanted) | (rhats > RHAT_ALLOWED))
+    order = np.argsort(np.where(fails, bulk, np.inf), kind="stable")[: fails.sum()]
+    return Diagnosis(
+        kind,
+        int(varies.sum()),
+        worst=labels[int(np.nanargmin(bulk))],
+        passing=float(1.0 - fails.sum() / varies.sum()),
+        disagreeing=float(disagree(values, rhats, bulk).sum() / varies.sum()),
+        reached=float(np.quantile(np.fmin(bulk, tail)[varies], 1.0 - SHARE_WANTED, method="lower")),
+        wanted=wanted,
+        failing=tuple(labels[number] for number in order[:SHOWN]),
+        **figures,
+    )
 
 
 def _labels(kind: str, *sides: tuple[tuple[str, ...], Int64]) -> list[str]:
@@ -239,31 +322,69 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
         return False, f"not long enough: {what} are too few to judge; {_remedy(draws, ESS_WANTED, outcome)}"
     ess = min(diagnosis.smallest_ess for diagnosis in found)
     worst_rhat = max(diagnosis.rhat for diagnosis in found)
-    reasons = []
-    if ess < ESS_WANTED:
-        reasons.append(f"worst ESS {ess:.0f} of {ESS_WANTED} wanted")
-    if worst_rhat > RHAT_ALLOWED:
-        reasons.append(f"worst R-hat {worst_rhat:.2f}, at most {RHAT_ALLOWED:.2f} wanted")
-    if reasons:
-        needed = draws.num_draws * max(2.0 if worst_rhat > RHAT_ALLOWED else 1.0, ESS_WANTED / ess)
-        return False, f"not long enough: {'; '.join(reasons)}; {_remedy(draws, needed, outcome)}"
+    bad = [diagnosis for diagnosis in found if not diagnosis.ok]
+    if apart := [each for each in bad if each.disagreeing > 1.0 - SHARE_WANTED]:
+        return False, _disagreement(apart)
+    if bad:
+        worst = f"worst ESS {ess:.0f} of {ESS_WANTED} wanted, worst R-hat {worst_rhat:.2f}"
+        shares = "; ".join(_share(diagnosis) for diagnosis in bad)
+        needed = draws.num_draws * max(1.25, *(each.missing for each in bad))
+        return False, f"not long enough: {worst}; {shares}; {_remedy(draws, needed, outcome)}"
     if divergences := outcome.summary.get("divergences"):
         remedy = "start a new run with smaller steps, such as --option target_accept=0.95"
         return False, f"{many(divergences, 'divergence')}: a part of the posterior may be missing; {remedy}"
-    return True, f"long enough: worst ESS {ess:.0f} ({ESS_WANTED} wanted), worst R-hat {worst_rhat:.2f}"
+    if (
+        tokens := draws.manifest.get("counts", {}).get("recipe", {}).get("tokens", LEAST_TOKENS)
+    ) < LEAST_TOKENS:
+        return False, (
+            f"enough draws, but only {many(tokens, 'token')} of text: the intervals are about those of the prior; "
+            f"use at least {LEAST_TOKENS:,} tokens"
+        )
+    failing = [name for diagnosis in found for name in diagnosis.failing]
+    slow = f"; slower: {', '.join(failing[:SHOWN])}" if failing else ""
+    return True, f"long enough: worst ESS {ess:.0f} ({ESS_WANTED} wanted), worst R-hat {worst_rhat:.2f}{slow}"
+
+
+def _share(diagnosis: Diagnosis) -> str:
+    """State how many quantities of a kind pass."""
+    if diagnosis.count == 1:
+        return f"{diagnosis.kind} has ESS {diagnosis.smallest_ess:.0f} and R-hat {diagnosis.rhat:.2f}"
+    return f"{diagnosis.passing:.1%} of {diagnosis.count} {diagnosis.kind} pass ({SHARE_WANTED:.0%} wanted)"
+
+
+def _disagreement(apart: Sequence[Diagnosis]) -> str:
+    """Describe chains that have settled in different places, where more draws do not help."""
+    shares = ", ".join(f"{each.disagreeing:.0%} of the {each.kind}" for each in apart)
+    names = ", ".join(name for each in apart for name in each.failing)
+    worst = max(each.rhat for each in apart)
+    return (
+        f"the chains found different solutions: each has settled, but they disagree on {shares} "
+        f"(worst R-hat {worst:.2f}; {names}); more draws will not help. A larger --dim or a smaller --vocab usually "
+        "does; answers with an R-hat near 1 can be trusted, the others depend on the chain"
+    )
 
 
 def _remedy(draws: "Draws", needed: float, outcome: Outcome) -> str:
-    """Return the command that makes the run longer: draws needed, rounded up to two figures."""
+    """Return the command that makes the run longer, with the time and the disk that it takes."""
     folder = shlex.quote(str(draws.path))
-    wanted = draws.settings.draws
-    if not draws.finished and needed <= wanted:
+    settings = draws.settings
+    if not draws.finished and needed <= settings.draws:
         return f"it is not finished; resume it with: bayesvec fit --resume --out {folder}"
     unit = 10 ** max(0, math.floor(math.log10(needed)) - 1)
     rounded = math.ceil(1.1 * needed / unit) * unit  # a little more than just enough
     if outcome.kind == WHOLE_CHAINS:
         return f"start a new run with --draws {rounded}: this one cannot be extended"
-    return f"resume it with: bayesvec fit --resume --draws {rounded} --out {folder}"
+    return f"{_cost(draws, rounded)}resume it with: bayesvec fit --resume --draws {rounded} --out {folder}"
+
+
+def _cost(draws: "Draws", wanted: int) -> str:
+    """State how long the draws that are missing take, and how much of the disk."""
+    more = wanted - draws.num_draws
+    if not draws.num_draws or "seconds" not in draws.array_names:
+        return ""
+    seconds = more * float(draws.stats("seconds").mean(axis=1).max())
+    size = more * draws.num_chains * draws.draw_bytes
+    return f"for about {clock(seconds)} and {size / 1e9:.2g} GB more, "
 
 
 def many(number: int, what: str) -> str:
@@ -281,5 +402,5 @@ def _line(diagnosis: Diagnosis) -> str:
         f"{diagnosis.count} {diagnosis.kind}: "
         f"R-hat {diagnosis.rhat_median:.2f} (worst {diagnosis.rhat:.2f}), "
         f"ESS {diagnosis.ess_median:.0f} (worst {diagnosis.ess:.0f}, {diagnosis.worst}), "
-        f"tail ESS {diagnosis.ess_tail_median:.0f} (worst {diagnosis.ess_tail:.0f})"
+        f"tail ESS {diagnosis.ess_tail_median:.0f} (worst {diagnosis.ess_tail:.0f}), {diagnosis.passing:.1%} pass"
     )

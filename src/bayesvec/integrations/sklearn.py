@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._types import Float32, Float64
+from bayesvec.counts.options import NEGATIVES, WINDOW
 from bayesvec.errors import InputError, OptionError
-from bayesvec.storage.settings import Settings
+from bayesvec.storage.settings import AUTO, Settings
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -64,16 +65,16 @@ class BayesianEmbedding:
     _: KW_ONLY
     vocab: int | None = None
     min_count: int = 1
-    window: int = 2
-    negatives: int = 1
+    window: int = WINDOW
+    negatives: int = NEGATIVES
     tokenizer: str = "words"
     lowercase: bool | None = None
     stem: str | None = None
     stopwords: Sequence[str] | None = None
     method: str = Settings.method
     chains: int = Settings.chains
-    draws: int = Settings.draws
-    warmup: int = Settings.warmup
+    draws: int | str = AUTO
+    warmup: int | str = AUTO
     prior_precision: Any = Settings.prior_precision
     identify: str = Settings.identify
     init: Any = Settings.init

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("word2vec", "word2vec-binary", "arviz", "parquet", "memmap")
 SIDES = ("rho", "alpha")
-WHAT = ("mean", "draw", "all")
+WHAT = ("centred", "mean", "draw", "all")
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,9 @@ def export(
         names of the rows beside it.
     side : {"rho", "alpha"}, optional
         The vectors of the words (the default) or of the contexts; ``arviz`` takes all that are stored.
-    what : {"mean", "draw", "all"}, optional
-        For word2vec: the posterior mean (the default), one draw, or a folder with one file per draw.
+    what : {"centred", "mean", "draw", "all"}, optional
+        For word2vec: the posterior mean less its average over all words (the default; its cosines agree best with
+        human judgements of similarity), the posterior mean itself, one draw, or a folder with one file per draw.
     chain, draw : int, optional
         Which draw, counted from 0; the chain is 0 by default.
     level : float, optional
@@ -127,7 +128,8 @@ def export(
     if what == "all":
         return word2vec.export_all(draws, target, side, binary=binary, **common)
     one = None if draw is None else (chain or 0, draw)
-    return word2vec.export_one(draws, target, side, one, binary=binary, force=force)
+    centred = what == "centred"
+    return word2vec.export_one(draws, target, side, one, centred=centred, binary=binary, force=force)
 
 
 def _checked_what(
@@ -143,7 +145,7 @@ def _checked_what(
             )
         return "all", None, None
     named = chain is not None or draw is not None
-    what = one_of("what", what or ("draw" if named else "mean"), WHAT)
+    what = one_of("what", what or ("draw" if named else "centred"), WHAT)
     if named and what != "draw":
         raise OptionError(f"draw and chain name one draw, and what is {what!r}; take what='draw'")
     if what == "draw":

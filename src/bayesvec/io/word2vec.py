@@ -30,12 +30,21 @@ _ROWS = 1000  # rows of text that are held at a time
 
 
 def export_one(
-    draws: "Draws", target: Path, side: str, one: tuple[int, int] | None, *, binary: bool, force: bool
+    draws: "Draws",
+    target: Path,
+    side: str,
+    one: tuple[int, int] | None,
+    *,
+    centred: bool,
+    binary: bool,
+    force: bool,
 ) -> Exported:
-    """Write one draw, given by its chain and number, or the posterior mean if none is."""
+    """Write one draw, given by its chain and number, or the posterior mean if none is, perhaps centred."""
     check_free(target, what="an export", force=force)
     if one is None:
         what, values = "posterior mean", posterior_mean(draws, side).values
+        if centred:
+            what, values = "centred posterior mean", values - values.mean(axis=0, dtype=np.float64)
     else:
         chain, draw = one
         what, values = (

@@ -96,6 +96,7 @@ def _count(settings: Settings) -> PairCounts:
         groups=getattr(speeches, settings["slices"]).tolist(),
         window=2,
         negatives=1,
+        negative_power=1.0,
         progress=False,
         **{name: settings[name] for name in ("vocab", "subsample", "seed")},
     )

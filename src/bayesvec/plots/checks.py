@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesvec._types import Float64, Int64
-from bayesvec.diagnostics.check import ESS_WANTED, RHAT_ALLOWED, quantities
+from bayesvec.diagnostics.check import quantities
 from bayesvec.errors import OptionError
 from bayesvec.estimates import convergence
+from bayesvec.estimates.convergence import ESS_WANTED, RHAT_ALLOWED
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.plots.style import DASHES, legend_above, look, new_axes, new_panels, safe, tidy
 from bayesvec.plots.table import QUANTITIES, Plot
@@ -24,7 +25,7 @@ _NOTE: dict[str, Any] = {"textcoords": "offset points", "color": "0.3", "fontsiz
 
 
 def plot_check(
-    posterior: "Posterior", *, pairs: int = 100, seed: int = 0, axes: "Sequence[Axes] | None" = None
+    posterior: "Posterior", *, pairs: int = 200, seed: int = 0, axes: "Sequence[Axes] | None" = None
 ) -> "list[Axes]":
     """Draw the distributions of R-hat and ESS over the quantities that `Posterior.check` examines.
 

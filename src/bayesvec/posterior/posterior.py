@@ -215,7 +215,7 @@ class Posterior:
         """Return the posterior means of rho and alpha, (word, K) and (context, K)."""
         return self._draws.mean("rho"), self._draws.mean("alpha")
 
-    def check(self, *, pairs: int = 100, seed: int = 0, parameters: bool = False) -> "Check":
+    def check(self, *, pairs: int = 200, seed: int = 0, parameters: bool = False) -> "Check":
         """Check whether the run is long enough, by R-hat and ESS of quantities that no rotation changes.
 
         Parameters

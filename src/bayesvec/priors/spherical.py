@@ -8,7 +8,7 @@ from bayesvec.priors.learned import Learned, make_part, plain, precision_of, sta
 from bayesvec.priors.table import PRECISION, Family, Recipe
 
 
-def spherical(precision: float | str | Learned = 1.0) -> Prior:
+def spherical(precision: float | str | Learned = "learn") -> Prior:
     """Return the plain prior: every coordinate of every row is normal with mean 0 and this ``precision``.
 
     Parameters

@@ -70,7 +70,10 @@ def _count_steps_of_text(recipe: Mapping[str, Any]) -> Iterator[Step]:
     left_out |= set() if options.get("stopwords") else {"stopwords_action"}
     words = ["--baskets"] if of_baskets else []
     for name, value in options.items():
-        if name not in usual or name in left_out or value is None:
+        if name not in usual or name in left_out:
+            continue
+        if value is None:
+            words += [_flag(name), "none"] if usual[name].default is not None and name == "subsample" else []
             continue
         if name == "lowercase":
             words.append("--lowercase" if value else "--keep-case")
@@ -99,9 +102,12 @@ def _simulate_command(recipe: Mapping[str, Any]) -> Step:
 def _fit_steps(manifest: Mapping[str, Any], counts: str, out: str) -> Iterator[Step]:
     settings = manifest["settings"]
     words = ["--counts", counts]
+    auto = settings.get("auto", {})
     for name in ("dim", "method", "chains", "draws", "warmup", "thin", "identify"):
         if settings.get(name) is not None:
-            words += [_flag(name), _text(settings[name])]
+            words += [_flag(name), "auto" if auto.get(name) else _text(settings[name])]
+    for name in ("max_draws", "max_size") if auto.get("draws") else ():
+        words += [_flag(name), _text(auto[name])]
     if settings.get("identify") == "fixed" and settings.get("anchors") is not None:
         anchors = settings["anchors"]
         words += ["--anchors", anchors if isinstance(anchors, str) else ",".join(map(str, anchors))]

@@ -89,5 +89,5 @@ def _details(options: Mapping[str, Any]) -> dict[str, str]:
         done = "dropped" if options.get("stopwords_action") == "drop" else "kept unstemmed"
         found["stopwords"] = f"{stopwords['words']:,}, {done}"
     if options.get("subsample"):
-        found["subsampling"] = f"threshold {options['subsample']:g}"
+        found["subsampling"] = f"threshold {options['subsample']}"
     return found

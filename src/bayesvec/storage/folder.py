@@ -31,7 +31,8 @@ from bayesvec.storage.outcome import Outcome, read_outcome, write_outcome
 from bayesvec.storage.reader import open_draws
 from bayesvec.storage.settings import Settings, differences
 
-MONITORED = 50  # pairs of words whose cosines are stored
+MONITORED = 50  # pairs of words, and as many of frequent words, whose cosines are stored
+FREQUENT = 200  # words that are called frequent
 
 
 @dataclass
@@ -170,11 +171,9 @@ class Run(Folder):
         """Remove the folder."""
         files.remove_folder(self.path)
 
-    def extend(self, draws: int) -> None:
-        """Ask for more draws than the run was started with."""
-        if draws > self.manifest["settings"]["draws"]:
-            longer = Settings(**{**self.manifest["settings"], "draws": draws})  # raises before it is written
-            self.manifest = recorder.extend(self.path, self.manifest, longer.draws)
+    def change(self, settings: Settings) -> None:
+        """Change the length of the run; draws that are there stay as they are."""
+        self.manifest = recorder.change(self.path, self.manifest, settings.as_dict())
 
 
 def temporary_folder() -> Path:
@@ -298,7 +297,8 @@ def _manifest(
 ) -> dict[str, Any]:
     sizes = {"rho": counts.num_words, "alpha": counts.num_contexts}
     stored = {"both": ("rho", "alpha"), "rho": ("rho",), "summary": ()}[settings.store]
-    monitored = monitored_pairs(counts.num_words, settings.seed)
+    frequent = frequent_words(counts)
+    monitored = monitored_pairs(counts.num_words, settings.seed, frequent)
     arrays = layout.plan_arrays(
         folder,
         sides={name: sizes[name] for name in stored},
@@ -330,20 +330,30 @@ def _manifest(
         "arrays": layout.described(arrays),
         "scales": scales,
         "monitored": monitored,
+        "frequent": frequent,
     }
 
 
-def monitored_pairs(num_words: int, seed: int) -> list[tuple[int, int]]:
-    """Choose some pairs of different words at random, each pair once."""
+def frequent_words(counts: PairCounts) -> list[int]:
+    """Return the words with the most positive samples, the most frequent first."""
+    total = np.add.reduceat(np.append(counts.by_word.n_pos, 0), counts.by_word.indptr[:-1])
+    total[np.diff(counts.by_word.indptr) == 0] = 0
+    return np.argsort(-total, kind="stable")[:FREQUENT].tolist()  # type: ignore[no-any-return]
+
+
+def monitored_pairs(num_words: int, seed: int, frequent: Sequence[int] = ()) -> list[tuple[int, int]]:
+    """Choose pairs of different words at random, each pair once; then pairs of frequent words, if others are many."""
     pairs: dict[tuple[int, int], None] = {}
-    wanted = min(MONITORED, num_words * (num_words - 1) // 2)
     key = rng.make_key(seed, rng.START, sweep=rng.Start.MONITORED)
-    block = 0
-    while len(pairs) < wanted:
-        first, second = (int(u * num_words) for u in rng.uniforms(key, 0, block))
-        block += 1
-        if first != second:
-            pairs[min(first, second), max(first, second)] = None
+    rows = [range(num_words)] + [frequent] * (num_words >= 2 * FREQUENT)
+    for kind, among in enumerate(rows):
+        wanted = len(pairs) + min(MONITORED, len(among) * (len(among) - 1) // 2)
+        block = 0
+        while len(pairs) < wanted:
+            first, second = (among[int(u * len(among))] for u in rng.uniforms(key, kind, block))
+            block += 1
+            if first != second:
+                pairs[min(first, second), max(first, second)] = None
     return list(pairs)
 
 

@@ -243,6 +243,13 @@ class Draws:
             return tuple(name for name in self._arrays if name.startswith(f"{side}_"))
         return tuple(recorded[side])
 
+    @property
+    def draw_bytes(self) -> int:
+        """Size of a stored draw of one chain, in bytes."""
+        return sum(
+            4 * self._arrays[name].rows * self._arrays[name].width for name in SIDES if name in self._arrays
+        )
+
     def stats(self, name: str) -> Float64:  # (chain, draw) or (chain, draw, pair)
         """Return a statistic of the stored sweeps: ``log_posterior``, ``seconds``, ``cosine``, a scale."""
         chains = [self.chain_stats(name, chain)[: self.num_draws] for chain in range(self.num_chains)]

@@ -15,7 +15,7 @@ from bayesvec.storage.settings import Settings
 MOST = 2**31 - 1
 GROUPS = ("posterior", "sample_stats")
 _NAME = re.compile(r"\w{1,100}")  # of an array and its folder
-_KINDS = {"method": str, "init": str, "options": dict, "prior_recipe": dict, "sweeping": bool}
+_KINDS = {"method": str, "init": str, "options": dict, "prior_recipe": dict, "sweeping": bool, "auto": dict}
 
 
 def is_size(value: Any, least: int = 0) -> bool:
@@ -25,7 +25,12 @@ def is_size(value: Any, least: int = 0) -> bool:
 
 def check_manifest(manifest: Mapping[str, Any], folder: Path) -> None:
     """Raise a `RunError` that names the first entry of a manifest that cannot be right."""
-    for name, check in (("settings", _settings), ("arrays", _arrays), ("monitored", _monitored)):
+    for name, check in (
+        ("settings", _settings),
+        ("arrays", _arrays),
+        ("monitored", _monitored),
+        ("frequent", _frequent),
+    ):
         try:
             fits = check(manifest, folder)
         except (KeyError, TypeError, ValueError, AttributeError, OptionError):
@@ -73,3 +78,10 @@ def _monitored(manifest: Mapping[str, Any], _folder: Path) -> bool:
     most = MOST if rho is None else rho["shape"][0]
     pairs = [(first, second) for first, second in manifest["monitored"]]
     return all(is_size(row) and row < most for pair in pairs for row in pair)
+
+
+def _frequent(manifest: Mapping[str, Any], _folder: Path) -> bool:
+    rho = manifest["arrays"].get("rho")
+    most = MOST if rho is None else rho["shape"][0]
+    rows = manifest.get("frequent", [])
+    return len(rows) <= 1000 and all(is_size(row) and row < most for row in rows)

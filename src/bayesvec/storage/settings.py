@@ -13,8 +13,41 @@ CHOICES = {
 }
 INITS = ("map", "random")  # or "vectors" and a fingerprint of those that were given
 LEAST = {"dim": 1, "chains": 1, "draws": 1, "thin": 1, "warmup": 0, "seed": 0}
-PRIOR_PRECISION = 1.0  # the default
+PRIOR_PRECISION = "learn"  # the default
+AUTO = "auto"  # draws, warm-up and thinning that are chosen while the run goes on
+MAX_DRAWS = 2000
+MAX_SIZE = "2GB"
+_LATER = ("prior_recipe", "auto", "learned_by")
+_CHOSEN = ("draws", "warmup", "thin")  # by an automatic run
 ANCHORS = ("qr", "last", "first", "random")
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Which lengths of a run are chosen by its own draws, and how far they may go.
+
+    Attributes
+    ----------
+    draws, warmup, thin : bool
+        Whether each is chosen.
+    max_draws : int
+        Stored draws of each chain at most.
+    max_size : int
+        Bytes of stored draws of all chains at most.
+    warming : bool
+        Whether the end of warm-up is not decided yet.
+    """
+
+    draws: bool = True
+    warmup: bool = True
+    thin: bool = True
+    max_draws: int = MAX_DRAWS
+    max_size: int = 2 * 10**9
+    warming: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "max_draws", whole("max_draws", self.max_draws, 1))
+        object.__setattr__(self, "max_size", whole("max_size", self.max_size, 1, 2**62))
 
 
 @dataclass(frozen=True)
@@ -35,6 +68,11 @@ class Settings:
         Options of the method, all of them.
     sweeping : bool
         Whether the driver takes the warm-up steps; if not, the method does its long work before the first draw.
+    auto : dict
+        The fields of `Auto` if the run chooses its own length: ``draws``, ``warmup`` and ``thin`` are then those
+        it has chosen so far.
+    learned_by : str
+        The method that learned ``prior_precision`` in a run of its own, if one did.
     """
 
     dim: int = 50
@@ -53,6 +91,8 @@ class Settings:
     prior_recipe: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     sweeping: bool = True
+    auto: dict[str, Any] = field(default_factory=dict)
+    learned_by: str = ""
 
     def __post_init__(self) -> None:
         for name, least in LEAST.items():
@@ -75,8 +115,15 @@ class Settings:
         if self.prior_precision not in (None, "learn"):
             precision = positive_number("prior_precision", self.prior_precision, ", or learn")
             object.__setattr__(self, "prior_precision", precision)
+        if self.auto:
+            object.__setattr__(self, "auto", asdict(Auto(**self.auto)))
         if self.chains >= 2**24 or self.sweeps >= 2**32:
             raise OptionError(f"{self.chains} chains of {self.sweeps} sweeps are too many; ask for fewer")
+
+    @property
+    def rules(self) -> Auto:
+        """What the run chooses by itself; nothing if its length is given."""
+        return Auto(**self.auto) if self.auto else Auto(draws=False, warmup=False, thin=False, warming=False)
 
     @property
     def warmup_sweeps(self) -> int:
@@ -85,25 +132,28 @@ class Settings:
 
     @property
     def sweeps(self) -> int:
-        """Sweeps of each chain, warm-up included."""
-        return self.warmup_sweeps + self.draws * self.thin
+        """Sweeps of each chain, warm-up included; those of warm-up alone until its end is decided."""
+        return self.warmup_sweeps + (0 if self.rules.warming else self.draws * self.thin)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the settings as plain values; without a recipe if there is none, as in older runs."""
+        """Return the settings as plain values; without those that older runs do not have, if they are empty."""
         values = asdict(self)
-        if not self.prior_recipe:
-            del values["prior_recipe"]
-        return values
+        return {name: value for name, value in values.items() if value or name not in _LATER}
 
 
 def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
-    """Say which of the ``wanted`` settings are not those of the run; more draws are no difference."""
+    """Say which of the ``wanted`` settings are not those of the run; what only makes it longer is no difference."""
     found = []
     same_prior = wanted.get("prior") is not None and wanted["prior"] == stored.get("prior")
+    chosen = [name for name in _CHOSEN if wanted.get("auto", {}).get(name)]
     for name, value in wanted.items():
+        before = stored.get(name)
+        if name in ("auto", "learned_by", *chosen):
+            continue
         if name == "prior_recipe" and same_prior:
             continue  # its fingerprint decides; an older run may keep less of the recipe
-        before = stored.get(name)
+        if name == "prior_precision" and value == "learn" and stored.get("learned_by"):
+            continue
         if isinstance(value, Mapping) and isinstance(before, Mapping):
             found += differences(before, value)
         elif before != value and not (name == "draws" and value > stored["draws"]):

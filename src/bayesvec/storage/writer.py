@@ -45,14 +45,15 @@ def create(folder: Path, manifest: Mapping[str, Any], names: Mapping[str, Sequen
     files.write_json(folder / "manifest.json", manifest)
 
 
-def extend(folder: Path, manifest: Mapping[str, Any], draws: int) -> dict[str, Any]:
-    """Make room for more draws and return the new manifest; draws that are there stay as they are."""
-    longer = {**manifest, "settings": {**manifest["settings"], "draws": draws}}
-    staged = files.Staged()
+def change(folder: Path, manifest: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Change the length of a run, make room for more draws and return the new manifest; no draw changes."""
+    longer = {**manifest, "settings": dict(settings)}
     before = manifest["settings"]["draws"]
-    _write_sizes(staged, layout.stored_arrays(folder, longer), longer["settings"], before)
-    staged.commit()
-    zarr3.write_root(folder / "draws.zarr")
+    if settings["draws"] > before:
+        staged = files.Staged()
+        _write_sizes(staged, layout.stored_arrays(folder, longer), longer["settings"], before)
+        staged.commit()
+        zarr3.write_root(folder / "draws.zarr")
     files.write_json(folder / "manifest.json", longer)
     return longer
 

@@ -10,9 +10,10 @@ from bayesvec import __version__
 from bayesvec._pipeline import check_threads
 from bayesvec._progress import tell
 from bayesvec._validate import group_name
+from bayesvec.counts.options import NEGATIVE_POWER, NEGATIVES, SUBSAMPLE, WINDOW, PairOptions
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.spill import parse_memory
-from bayesvec.counts.windows import PairOptions, count_corpus
+from bayesvec.counts.windows import count_corpus
 from bayesvec.errors import InputError, OptionError
 from bayesvec.text.corpus import TokenStream, encode, number_lists, tokenize
 from bayesvec.text.reading import Tally, read_blocks, row_blocks
@@ -34,11 +35,11 @@ def count(
     vocab: int | None = None,
     min_count: int = 1,
     vocabulary: Words | None = None,
-    window: int = 2,
+    window: int = WINDOW,
     window_over: str = "positions",
-    negatives: int = 1,
-    negative_power: float = 1.0,
-    subsample: float | None = None,
+    negatives: int = NEGATIVES,
+    negative_power: float = NEGATIVE_POWER,
+    subsample: float | str | None = SUBSAMPLE,
     tokenizer: str = "words",
     lowercase: bool | None = None,
     stem: str | None = None,
@@ -84,9 +85,10 @@ def count(
         Negative samples per positive sample.
     negative_power : float, optional
         Negative samples are drawn in proportion to the frequencies to this power.
-    subsample : float, optional
+    subsample : float, "auto" or None, optional
         Threshold ``t`` of Mikolov et al. (2013): a token of a word with relative frequency ``f`` is kept with
-        probability ``sqrt(t / f)``.
+        probability ``sqrt(t / f)``. ``auto`` is 0.001, or the mean frequency of the vocabulary's words if that
+        is larger, and nothing in a text of fewer than 10,000 tokens; None keeps every token.
     tokenizer : str, optional
         ``words`` (lower-case Unicode words), ``whitespace`` (for tokenised text), or a regular expression. See
         `bayesvec.text.tokens` for the definition of a word.

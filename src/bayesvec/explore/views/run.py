@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from bayesvec.diagnostics.check import ESS_WANTED, RHAT_ALLOWED
+from bayesvec.estimates.convergence import ESS_WANTED, RHAT_ALLOWED
 from bayesvec.explore.views import ask
 from bayesvec.explore.views.words import examples
 from bayesvec.posterior import table

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesvec.diagnostics.check import ESS_WANTED, RHAT_ALLOWED, quantities
-from bayesvec.estimates.convergence import FEWEST_DRAWS, ess_bulk, ess_tail, rhat
+from bayesvec.diagnostics.check import quantities
+from bayesvec.estimates.convergence import ESS_WANTED, FEWEST_DRAWS, RHAT_ALLOWED, ess_bulk, ess_tail, rhat
 from bayesvec.explore.commands import call, of_question, python, shell
 from bayesvec.explore.views.pictures import rounded
 from bayesvec.posterior import table

@@ -1,0 +1,135 @@
+"""How long a run must be, decided by its draws: when warm-up ends, how to thin, when to stop.
+
+The rules look at committed draws only, never at the clock. So a run ends at the same draw on any number of threads,
+and after any number of interruptions.
+"""
+
+import math
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from bayesvec._types import Array, Float64
+from bayesvec._validate import size_in_bytes, whole
+from bayesvec.diagnostics.check import check
+from bayesvec.errors import OptionError
+from bayesvec.estimates.convergence import ESS_WANTED, ess_bulk, rhat
+from bayesvec.storage.folder import MONITORED
+from bayesvec.storage.reader import Draws
+from bayesvec.storage.settings import AUTO, Auto, Settings
+
+FIRST_WARMUP = 50  # sweeps; doubled until the chains have forgotten their start
+MAX_WARMUP = 800
+WARM_RHAT = 1.1  # over the second half of warm-up, of the log posterior and of most cosines
+WARM_SHARE = 0.75  # not of all: these are few sweeps
+SLOW = 0.95  # quantile of the autocorrelation times that thinning goes by
+LEAST_DRAWS = 100  # of each chain: fewer are never enough
+FASTEST_GROWTH = 2.0  # of the number of draws, from one decision to the next
+SLOWEST_GROWTH = 1.25
+PATIENCE = 4  # times the first number of draws, after which chains that disagree are left to disagree
+
+
+def first_draws(chains: int) -> int:
+    """Return how many draws of each chain are taken before the first decision."""
+    return max(LEAST_DRAWS, math.ceil(ESS_WANTED / chains))
+
+
+def planned(
+    *, draws: int | str, warmup: int | str, thin: int | str, max_draws: int, max_size: int | str, chains: int
+) -> dict[str, Any]:
+    """Return the settings of a run's length, as far as it is given; what is ``auto`` is chosen while it runs."""
+    given = {"draws": draws, "warmup": warmup, "thin": thin}
+    for name, value in given.items():
+        if isinstance(value, str) and value != AUTO:
+            raise OptionError(f"{name} is {value!r}; it must be a whole number, or {AUTO}")
+    chosen = {name: value == AUTO for name, value in given.items()}
+    chosen["thin"] &= chosen["draws"]  # so many draws are asked for: one per sweep
+    first = {"draws": first_draws(whole("chains", chains, 1)), "warmup": FIRST_WARMUP, "thin": 1}
+    lengths: dict[str, Any] = {name: first[name] if value == AUTO else value for name, value in given.items()}
+    if chosen["draws"] or chosen["warmup"]:
+        size = size_in_bytes("max_size", max_size)
+        lengths["auto"] = asdict(Auto(**chosen, max_draws=max_draws, max_size=size, warming=chosen["warmup"]))
+    return lengths
+
+
+def most_draws(settings: Settings, draw_bytes: int) -> int:
+    """Return how many draws of each chain may be stored; raise an `OptionError` if they are too few."""
+    rules = settings.rules
+    fits = rules.max_size // max(1, draw_bytes * settings.chains)
+    if fits < min(LEAST_DRAWS, rules.max_draws):
+        needed = LEAST_DRAWS * settings.chains * draw_bytes
+        raise OptionError(
+            f"max_size is {rules.max_size / 1e9:.3g} GB, which holds {fits} draws of each chain; at least "
+            f"{LEAST_DRAWS} are needed: ask for --max-size {math.ceil(needed / 1e9)}GB or more, or keep less with "
+            "--store rho or --store summary"
+        )
+    return min(fits, rules.max_draws)
+
+
+def next_settings(settings: Settings, draws: Draws, traces: Array | None) -> Settings | None:
+    """Return the settings to go on with when all chains have reached those they had; None if the run is finished.
+
+    Parameters
+    ----------
+    settings : Settings
+        The settings that the chains have reached.
+    draws : Draws
+        The committed draws.
+    traces : ndarray, (chain, sweep, 1 + pair), optional
+        Log posterior and monitored cosines of every sweep, while the end of warm-up is not decided.
+    """
+    rules = settings.rules
+    most = most_draws(settings, draws.draw_bytes)
+    if rules.warming:
+        if traces is not None and settings.warmup < MAX_WARMUP and not is_warm(traces):
+            return replace(settings, warmup=min(2 * settings.warmup, MAX_WARMUP))
+        changes = {"auto": asdict(replace(rules, warming=False))}
+        if rules.draws:
+            changes["draws"] = min(first_draws(settings.chains), most)  # type: ignore[assignment]
+        if rules.thin and traces is not None:
+            changes["thin"] = thinning(traces, most)  # type: ignore[assignment]
+        return replace(settings, **changes)  # type: ignore[arg-type]
+    if not rules.draws:
+        return None
+    wanted = more_draws(draws, most)
+    return None if wanted is None else replace(settings, draws=wanted)
+
+
+def is_warm(traces: Array) -> bool:
+    """Whether chains have forgotten their start, by R-hat over the second half of their warm-up."""
+    rhats = rhat(_late(traces))  # (1 + pair,)
+    level, cosines = rhats[0], rhats[1:][np.isfinite(rhats[1:])]
+    share = np.mean(cosines <= WARM_RHAT) if len(cosines) else 1.0
+    return bool(not level > WARM_RHAT and share >= WARM_SHARE)
+
+
+def thinning(traces: Array, most: int) -> int:
+    """Return the sweeps per stored draw with which ``most`` draws of each chain are worth enough.
+
+    The autocorrelation time is that of the slowest twentieth of the monitored cosines at the end of warm-up.
+    """
+    late = _late(traces)[:, :, 1:]
+    times = late.shape[0] * late.shape[1] / ess_bulk(late)
+    times = times[np.isfinite(times)]
+    slow = float(np.quantile(times, SLOW)) if len(times) else 1.0
+    return max(1, math.ceil(ESS_WANTED * slow / (len(traces) * most)))
+
+
+def more_draws(draws: Draws, most: int) -> int | None:
+    """Return how many draws of each chain to go on to; None if they are enough, or cannot become more."""
+    count = draws.num_draws
+    found = check(draws)
+    bad = [each for each in found.diagnoses if not each.ok]
+    if count >= most or found.ok or (found.diagnoses and not bad):
+        return None
+    if found.disagreement and count >= PATIENCE * first_draws(draws.num_chains):
+        return None
+    growth = 1.1 * max((each.missing for each in bad), default=FASTEST_GROWTH)
+    wanted = count * min(FASTEST_GROWTH, max(SLOWEST_GROWTH, growth))
+    return min(most, 10 * math.ceil(wanted / 10))
+
+
+def _late(traces: Array) -> Float64:
+    """Return log posterior and cosines of random pairs, not of frequent words, in the second half of warm-up."""
+    return np.asarray(traces[:, traces.shape[1] // 2 :, : 1 + MONITORED], dtype=np.float64)

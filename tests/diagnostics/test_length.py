@@ -1,0 +1,95 @@
+"""The rules of an automatic run: when warm-up ends, how to thin, when to stop."""
+
+import numpy as np
+import pytest
+
+from bayesvec.diagnostics import length
+from bayesvec.diagnostics.check import check
+from bayesvec.errors import OptionError
+from bayesvec.storage.settings import Settings
+from fake_draws import FakeDraws, autoregressive
+
+AUTO = {"draws": "auto", "warmup": "auto", "thin": "auto", "max_draws": 2000, "max_size": "2GB", "chains": 2}
+
+
+def traces(phi, sweeps=100, pairs=60, seed=0):
+    """Log posterior and cosines of two chains, stationary from the start."""
+    return autoregressive(phi, (2, sweeps, 1 + pairs), seed)
+
+
+def draws(phi, count, *, apart=0.0, seed=0):
+    rho = 1.0 + autoregressive(phi, (2, count, 12, 4), seed)
+    rho[1, :, ::2] += apart
+    return FakeDraws(rho, autoregressive(phi, (2, count, 9, 4), seed + 1), settings={"chains": 2})
+
+
+def test_what_is_given_is_kept_and_the_rest_is_chosen():
+    whole = Settings(**length.planned(**AUTO))
+    assert (whole.draws, whole.warmup, whole.thin) == (200, 50, 1)
+    assert whole.rules.warming
+    assert whole.sweeps == 50  # draws come when the end of warm-up is decided
+    given = Settings(**length.planned(**AUTO | {"draws": 30, "warmup": 7}))
+    assert (given.draws, given.warmup, given.auto, given.sweeps) == (30, 7, {}, 37)
+    half = Settings(**length.planned(**AUTO | {"draws": 30}))
+    assert (half.rules.draws, half.rules.warmup, half.rules.thin) == (False, True, False)
+    assert Settings(**length.planned(**AUTO | {"chains": 8})).draws == 100
+    with pytest.raises(OptionError, match="warmup is 'some'; it must be a whole number, or auto"):
+        length.planned(**AUTO | {"warmup": "some"})
+
+
+def test_warm_up_ends_when_the_chains_have_forgotten_their_start():
+    settled = traces(0.3)
+    assert length.is_warm(settled)
+    level = settled.copy()
+    level[:, :, 0] += np.linspace(0.0, 20.0, 100)  # the log posterior still rises
+    assert not length.is_warm(level)
+    drifting = settled.copy()
+    drifting[0, :, 1:20] += np.linspace(0.0, 8.0, 100)[:, None]  # a third of the cosines
+    assert not length.is_warm(drifting)
+    early = settled.copy()
+    early[:, :50] += 50.0  # the first half does not count
+    assert length.is_warm(early)
+
+
+def test_thinning_grows_with_the_autocorrelation_and_with_what_is_stored():
+    assert length.thinning(traces(0.0), most=500) == 1
+    slow = length.thinning(traces(0.95, sweeps=4000), most=500)
+    time = (1 + 0.95) / (1 - 0.95)  # 39
+    assert 0.6 * 400 * time / 1000 < slow < 2 * 400 * time / 1000
+    assert length.thinning(traces(0.95, sweeps=4000), most=100) == pytest.approx(5 * slow, abs=5)
+
+
+def test_a_run_grows_until_check_passes():
+    enough = draws(0.0, 600)
+    assert check(enough).ok
+    assert length.more_draws(enough, 2000) is None
+    short = draws(0.9, 200)
+    assert length.more_draws(short, 2000) == 400  # no more than twice as many
+    assert length.more_draws(short, 300) == 300
+    assert length.more_draws(short, 200) is None
+    nearly = draws(0.3, 300)
+    assert not check(nearly).ok
+    assert 370 <= length.more_draws(nearly, 2000) <= 600
+
+
+def test_chains_that_disagree_are_not_run_for_ever():
+    apart = draws(0.0, 800, apart=4.0)
+    found = check(apart)
+    assert found.disagreement
+    assert found.verdict.startswith(
+        "the chains found different solutions: each has settled, but they disagree on"
+    )
+    assert "--draws" not in found.verdict
+    assert length.more_draws(apart, 2000) is None
+    assert length.more_draws(draws(0.0, 200, apart=4.0), 2000) is not None  # it is early yet
+    slow = check(draws(0.99, 800))
+    assert not slow.disagreement
+    assert slow.verdict.startswith("not long enough")
+
+
+def test_a_size_that_holds_too_few_draws_is_refused():
+    settings = Settings(**length.planned(**AUTO | {"max_size": "1GB"}))
+    assert length.most_draws(settings, 10**6) == 500
+    assert length.most_draws(settings, 10) == 2000
+    with pytest.raises(OptionError, match=r"holds 50 draws of each chain; .* --max-size 2GB or more"):
+        length.most_draws(settings, 10**7)
