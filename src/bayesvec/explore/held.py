@@ -33,13 +33,13 @@ class HeldDraws(Draws):
     path : Path
         The run folder.
     room : int
-        Bytes that may be held; larger arrays are read from the folder each time.
+        Bytes that may be held; larger arrays, and those of a run that still grows, are read from the folder.
     """
 
     def __init__(self, path: Path, room: int) -> None:
         super().__init__(path)
         self.num_bytes = 4 * self.num_chains * self.num_draws * len(self.words) * self.dim
-        self._fits = "rho" in self.array_names and self.num_bytes <= room
+        self._fits = self.finished and "rho" in self.array_names and self.num_bytes <= room
         # rho, (chain, draw, word, K), and the lengths of its vectors
         self._held: tuple[Float32, Float32] | None = None
         self._lock = Lock()

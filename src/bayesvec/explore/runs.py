@@ -1,5 +1,6 @@
 """The runs that are shown: opened once, and again when they have grown."""
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -135,6 +136,12 @@ class Runs:
         posteriors = {each: posterior for each, (posterior, _) in opened.items()}
         first = posteriors.pop(chosen)
         return Shown(chosen, first, posteriors), tuple(version for _, version in opened.values())
+
+    def warm(self) -> None:
+        """Read the draws of all runs that fit into memory, so that the first question need not."""
+        for run in self.by_name.values():
+            with contextlib.suppress(BayesvecError, OSError):  # the page states what is wrong
+                _ = run.posterior()[0].draws.row_norms
 
     def state(self) -> list[dict[str, Any]]:
         """Return for each run how many draws it has, or why it cannot be read."""

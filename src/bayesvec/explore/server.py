@@ -60,6 +60,7 @@ class Explorer:
             lifespan="off",
         )
         self._server = uvicorn.Server(config)
+        self._warm = threading.Thread(target=opened.warm, name="bayesvec-warm", daemon=True)
         self._thread: threading.Thread | None = None
 
     @property
@@ -73,8 +74,11 @@ class Explorer:
 
     def run(self, seconds: float | None = None) -> None:
         """Serve until Ctrl-C, or for so many seconds."""
+        self._warm.start()
         if seconds is not None:
-            threading.Timer(seconds, self._end).start()
+            timer = threading.Timer(seconds, self._end)
+            timer.daemon = True
+            timer.start()
         try:
             self._server.run(sockets=[self._socket])
         except KeyboardInterrupt:

@@ -156,6 +156,11 @@ class Draws:
         return self.num_draws >= self.settings.draws
 
     @property
+    def row_norms(self) -> Float32 | None:
+        """Lengths of the word vectors, (chain, draw, word), where they are kept; here they are not."""
+        return None
+
+    @property
     def monitored(self) -> list[tuple[int, int]]:
         """The pairs of words whose cosines are in ``stats("cosine")``."""
         return [(first, second) for first, second in self.manifest["monitored"]]

@@ -15,7 +15,7 @@ export function number({ id, label, value, min = 1, max = 100, step = 1, onchang
 }
 
 export function lines({ id, label, value, help, rows = 3 }) {
-  return html("div", { class: "field wide" }, html("label", { for: id }, label),
+  return html("div", { class: "field full" }, html("label", { for: id }, label),
     html("textarea", { id, rows, spellcheck: "false", "aria-describedby": help ? `${id}-help` : null, value }),
     help ? html("p", { id: `${id}-help`, class: "help" }, help) : null);
 }

@@ -21,14 +21,16 @@ export function makeScene(plane, look, marks, { width, height, colours }) {
     shownWords.push([i, at]);
   }
   const many = shownWords.length;
-  const alpha = many > 800 ? 0.035 : many > 150 ? 0.06 : 0.1;
+  placeLabels(scene, shownWords, plane, loud, quiet, colours);
+  const named = new Set(scene.labels.map((each) => each.index));
+  let regions = quiet ? 60 : 120; // beside those of named words; more would add up to one blot
   for (const [i, at] of shownWords) {
     const strong = loud(i);
     const colour = i === marks.chosen ? colours.warn : colours.strong;
-    if (plane.long) {
+    if (plane.long && (strong || named.has(i) || regions-- > 0)) {
       const shape = { at, rx: (plane.long[i] * look.scale) / 2, ry: (plane.short[i] * look.scale) / 2, angle: (-plane.angle[i] * Math.PI) / 180, colour };
-      if (strong) scene.ellipses.push({ ...shape, fill: 0.16, stroke: 1, loud: true });
-      else scene.ellipses.push({ ...shape, fill: quiet ? alpha * 0.5 : alpha, stroke: many <= 60 ? 0.5 : 0 });
+      if (strong) scene.ellipses.push({ ...shape, fill: i === marks.chosen ? 0.16 : 0.06, stroke: 0.9, loud: true });
+      else scene.ellipses.push({ ...shape, fill: quiet ? 0.03 : many > 60 ? 0.045 : 0.1, stroke: named.has(i) && !quiet ? 0.3 : 0 });
     }
     scene.dots.push({ at, r: strong ? 4 : many > 800 ? 1.7 : 2.4, colour, alpha: strong ? 1 : quiet ? 0.3 : 0.75 });
   }
@@ -38,7 +40,6 @@ export function makeScene(plane, look, marks, { width, height, colours }) {
       if (i !== undefined) scene.lines.push({ from: place(marks.chosen), to: place(i), colour: colours.warn, width: 0.6 + 3 * Math.max(0, each.mean) });
     }
   }
-  placeLabels(scene, shownWords, plane, loud, quiet, colours);
   return scene;
 }
 
@@ -52,7 +53,7 @@ function placeLabels(scene, words, plane, loud, quiet, colours) {
     const spot = free(word, at);
     if (!spot) continue;
     const plain = loud(i) || !quiet;
-    scene.labels.push({ x: spot[0], y: spot[1], word, bold: loud(i), colour: plain ? colours.ink : colours.muted, alpha: plain ? 1 : 0.75 });
+    scene.labels.push({ index: i, x: spot[0], y: spot[1], word, bold: loud(i), colour: plain ? colours.ink : colours.muted, alpha: plain ? 1 : 0.75 });
   }
 }
 
@@ -68,7 +69,7 @@ export function paintScene(scene, context, ratio) {
     if (each.stroke) {
       context.globalAlpha = each.stroke;
       context.strokeStyle = each.colour;
-      context.lineWidth = 1.2;
+      context.lineWidth = each.loud ? 1.3 : 0.8;
       context.stroke();
     }
   }
@@ -106,7 +107,7 @@ export function sceneSvg(scene, label) {
   const picture = canvasOf(scene.width, scene.height, label, scene.colours);
   for (const each of scene.ellipses) {
     const [x, y] = each.at.map((value) => value.toFixed(2));
-    picture.append(svg("ellipse", { cx: x, cy: y, rx: each.rx.toFixed(2), ry: each.ry.toFixed(2), transform: `rotate(${((each.angle * 180) / Math.PI).toFixed(2)} ${x} ${y})`, fill: each.colour, "fill-opacity": each.fill, stroke: each.stroke ? each.colour : "none", "stroke-opacity": each.stroke }));
+    picture.append(svg("ellipse", { cx: x, cy: y, rx: each.rx.toFixed(2), ry: each.ry.toFixed(2), transform: `rotate(${((each.angle * 180) / Math.PI).toFixed(2)} ${x} ${y})`, fill: each.colour, "fill-opacity": each.fill, stroke: each.stroke ? each.colour : "none", "stroke-opacity": each.stroke, "stroke-width": each.loud ? 1.3 : 0.8 }));
   }
   for (const each of scene.lines) picture.append(svg("line", { x1: each.from[0], y1: each.from[1], x2: each.to[0], y2: each.to[1], stroke: each.colour, "stroke-width": each.width, opacity: 0.55 }));
   for (const each of scene.dots) picture.append(svg("circle", { cx: each.at[0].toFixed(2), cy: each.at[1].toFixed(2), r: each.r, fill: each.colour, opacity: each.alpha }));

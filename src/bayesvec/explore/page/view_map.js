@@ -59,7 +59,7 @@ export const mapView = {
     const share = plane.share.map((each) => `${Math.round(100 * each)}%`).join(" and ");
     const columns = ["word", "x", "y", "long", "short", "angle", "seen"];
     return [
-      html("figure", { class: "map" }, board.element, html("figcaption", {}, `The first two principal components of the mean vectors (${share} of their variance).${plane.long ? ` Ellipses hold ${percent(plane.level)} of the draws of a word.` : ""} Drag to move; wheel, or + and −, to zoom; arrows to move.`)),
+      html("figure", { class: "map" }, board.element, html("figcaption", {}, `The first two principal components of the mean vectors (${share} of their variance).${plane.long ? ` Ellipses hold ${percent(plane.level)} of the draws of a word${plane.words.length > 120 ? "; they are drawn for the words that are named and the most frequent, for others zoom in" : ""}.` : ""} Drag to move; wheel, or + and −, to zoom; arrows to move.`)),
       given.word && chosen === null ? html("p", { class: "note" }, `${shown(given.word)} is not on this map.`) : null,
       neighbours?.error ? html("p", { class: "note" }, shown(neighbours.error)) : null,
       near.length ? html("p", {}, `Nearest to ${shown(given.word)} in all ${info.dim} dimensions: `, near.map((row, i) => [i ? ", " : "", html("a", { href: addressOf("map", { ...given, word: row.word }) }, shown(row.word)), ` ${fixed(row.mean)}`])) : null,

@@ -1,6 +1,7 @@
 """Words as they are typed: those that begin so, that contain it, or that are spelled nearly so."""
 
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -52,12 +53,17 @@ def _fitting(typed: str, names: list[str], limit: int) -> list[tuple[str, str]]:
     return found[:limit]
 
 
+_SEEN: "WeakKeyDictionary[Posterior, Int64 | None]" = WeakKeyDictionary()  # reading counts takes time
+
+
 def counts(posterior: "Posterior") -> Int64 | None:
     """Return how often each row was seen; None for a run without its counts."""
-    try:
-        return word_counts(posterior.draws)
-    except (BayesvecError, OSError):
-        return None
+    if posterior not in _SEEN:
+        try:
+            _SEEN[posterior] = word_counts(posterior.draws)
+        except (BayesvecError, OSError):
+            _SEEN[posterior] = None
+    return _SEEN[posterior]
 
 
 def most_seen(posterior: "Posterior", at: str | None, n: int) -> Int64:
