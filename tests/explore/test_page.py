@@ -261,7 +261,7 @@ def test_accessible_and_narrow(browser, server, scheme):
     opened = Visit(
         browser, server.url, viewport={"width": 400, "height": 800}, color_scheme=scheme, bypass_csp=True
     )
-    for address in ADDRESSES.values():
+    for address in list(ADDRESSES.values())[:: 1 if scheme == "light" else 3]:
         opened.go(address)
         page = opened.page
         assert page.evaluate("document.documentElement.scrollWidth") <= 400, address

@@ -88,6 +88,8 @@ class Explorer:
 
     def start(self) -> "Explorer":
         """Serve in the background, until `stop` or the end of the program."""
+        if self._thread is not None:
+            return self
         self._thread = threading.Thread(target=self.run, name="bayesvec-explore", daemon=True)
         self._thread.start()
         while not self._server.started and self._thread.is_alive():
