@@ -8,6 +8,7 @@ import typer
 from bayesvec.cli.answers import echo
 from bayesvec.cli.app import STOPPED, app
 from bayesvec.errors import OptionError
+from bayesvec.storage.settings import AUTO
 
 PAIRS = ("list", "tuple", "file", "directory", "true", "false", "thread", "process")
 
@@ -15,8 +16,8 @@ PAIRS = ("list", "tuple", "file", "directory", "true", "false", "thread", "proce
 @app.command()
 def demo(
     out: Path = typer.Option(Path("demo"), "--out", help="Folder to write to; an earlier demo is replaced."),
-    draws: int = typer.Option(2000, help="Stored draws per chain."),
-    warmup: int = typer.Option(400, help="Warm-up sweeps."),
+    draws: str = typer.Option(AUTO, help="Stored draws per chain.", metavar="N|auto"),
+    warmup: str = typer.Option(AUTO, help="Warm-up sweeps.", metavar="N|auto"),
 ) -> None:
     """Embed Python's own documentation and ask a few questions, showing each command."""
     from bayesvec import datasets
@@ -30,7 +31,9 @@ def demo(
     text.write_text("".join(f"{document}\n" for document in documents), encoding="utf-8")
     counts, run, picture = out / "python-docs.counts", out / "python-docs.run", out / "similarity.png"
     _run("count", text, "--vocab", 1000, "--out", counts, "--force")
-    size = ("--dim", 20, "--draws", draws, "--warmup", warmup)
+    size = ["--dim", 20]
+    size += ["--draws", draws] if draws != AUTO else []
+    size += ["--warmup", warmup] if warmup != AUTO else []
     _run("fit", "--counts", counts, *size, "--out", run, "--force")
     _run("neighbors", run, "file", "-n", 5)
     _run("neighbors", run, "string", "-n", 5)

@@ -61,8 +61,7 @@ class Options:
 METHOD = Method(
     name="gibbs",
     kind=SWEEPS,
-    sentence="Draws from the posterior by Gibbs sampling with Polya-Gamma variables. It is exact: the number of "
-    "draws is its only limit.",
+    sentence="Draws from the posterior by Gibbs sampling with Polya-Gamma variables. It is exact as the number of draws grows.",
     use="The default, for any size.",
     code="bayesvec.inference.gibbs.sampler:prepare",
     options=Options,
