@@ -61,7 +61,8 @@ class Options:
 METHOD = Method(
     name="gibbs",
     kind=SWEEPS,
-    sentence="Draws from the posterior by Gibbs sampling with Polya-Gamma variables. It is exact as the number of draws grows.",
+    sentence="Draws from the posterior by Gibbs sampling with Polya-Gamma variables. It is exact as "
+    "the number of draws grows.",
     use="The default, for any size.",
     code="bayesvec.inference.gibbs.sampler:prepare",
     options=Options,

@@ -57,7 +57,8 @@ def missing() -> OptionError:
 METHOD = Method(
     name="nuts",
     kind=WHOLE_CHAINS,
-    sentence="Draws from the posterior by the no-U-turn sampler (Hamiltonian Monte Carlo). It is exact as the number of draws grows.",
+    sentence="Draws from the posterior by the no-U-turn sampler (Hamiltonian Monte Carlo). It is exact "
+    "as the number of draws grows.",
     use="To check the Gibbs sampler on a small model by one that shares none of its code.",
     code="bayesvec.inference.nuts.sampler:Nuts",
     options=Options,
