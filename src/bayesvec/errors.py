@@ -50,7 +50,7 @@ class UnknownWordError(BayesvecError, KeyError):
         near = ", ".join(map(repr, closest))
         hint = f"; the closest {verb} {near}" if closest else "; none is spelled like it"
         if any(name.startswith(f"{word}@") for name in closest):
-            hint += " (a word in one slice each: say which with --at (at=), or follow it over all with drift)"
+            hint += " (a word in one slice each: name one with --at (at=), or follow it over all with drift)"
         super().__init__(f"{word!r} is not {among}{hint}")
         self.word = word
         self.closest = closest
@@ -89,3 +89,11 @@ class NumericalError(BayesvecError):
     def __init__(self, message: str, *, word: str | None = None) -> None:
         super().__init__(message)
         self.word = word
+
+
+class BayesvecWarning(UserWarning):
+    """Something that the user should know; the command line prints it as one line on standard error."""
+
+
+class FewDrawsWarning(BayesvecWarning):
+    """An interval rests on few draws."""

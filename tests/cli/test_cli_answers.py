@@ -237,3 +237,13 @@ def test_not_a_run(bayesvec, tmp_path):
     status, _, err = bayesvec("analogy", tmp_path, "a", "b", "c")
     assert (status, err.count("\n")) == (2, 1)
     assert "not a run folder" in err
+
+
+@pytest.mark.filterwarnings("default::bayesvec.errors.FewDrawsWarning")
+def test_few_draws_are_noted_once(bayesvec, sliced):
+    _, out, err = bayesvec("neighbors", sliced(10), "a", "--at", "1990", "-n", 5)
+    assert err == (
+        "bayesvec: warning: 10 draws are too few for a 90% interval: it is their range, in which a new draw falls "
+        "with probability 0.82; take 100 draws or more\n"
+    )
+    assert out

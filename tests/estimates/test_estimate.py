@@ -16,8 +16,8 @@ def test_summaries():
     e = Estimate(DRAWS, "cosine(a, b)")
     assert e.mean == pytest.approx(DRAWS.mean(), abs=1e-15)
     assert e.sd == pytest.approx(DRAWS.std(ddof=1), abs=1e-15)
-    assert e.interval() == pytest.approx(np.quantile(DRAWS, [0.05, 0.95]))
-    assert e.interval(0.5) == pytest.approx(np.quantile(DRAWS, [0.25, 0.75]))
+    assert e.interval() == pytest.approx(np.quantile(DRAWS, [0.05, 0.95], method="weibull"))
+    assert e.interval(0.5) == pytest.approx(np.quantile(DRAWS, [0.25, 0.75], method="weibull"))
     assert e.ess == pytest.approx(array_stats.ess(DRAWS))
     assert e.ess_tail == pytest.approx(array_stats.ess(DRAWS, method="tail", prob=0.05))
     assert e.rhat == pytest.approx(array_stats.rhat(DRAWS))
@@ -33,7 +33,7 @@ def test_probability_above_counts_draws():
 
 def test_sentence():
     e = Estimate([[0.40, 0.42, 0.30, 0.48, 0.41], [0.39, 0.43, 0.36, 0.44, 0.47]], "cosine(immigrant, crime)")
-    low, high = np.quantile(e.draws, [0.05, 0.95])
+    low, high = e.draws.min(), e.draws.max()  # ten draws have no quantiles farther out
     expected = (
         f"cosine(immigrant, crime) = 0.41, 90% interval {low:.2f} to {high:.2f}, R-hat {e.rhat:.2f}, ESS"
     )
@@ -117,7 +117,8 @@ def test_stands_where_a_number_is_expected():
 def test_median_quantile_and_probability_below():
     estimate = Estimate([[1.0, 2.0, 3.0], [4.0, 5.0, 100.0]])
     assert estimate.median == 3.5
-    assert estimate.quantile(0.2) == 2.0
+    assert estimate.quantile(2 / 7) == pytest.approx(2.0)  # the second of six: rank / (n + 1)
+    assert estimate.quantile(0.01) == 1.0
     assert estimate.probability_below(3.0) == pytest.approx(1 / 3)
     assert np.isnan(Estimate([[1.0]]).probability_below(3.0))
     for wrong in (-0.1, 1.1, np.nan):
@@ -139,3 +140,55 @@ def test_an_estimate_is_formatted_as_its_mean():
     estimate = Estimate([[1.0, 2.0, 4.0]], "norm(a)")
     assert format(estimate, ".2f") == f"{estimate:.2f}" == "2.33"
     assert f"{estimate}" == str(estimate)
+
+
+def test_arithmetic_is_draw_by_draw():
+    a, b = Estimate(DRAWS, "cosine(a, b)", "run"), Estimate(2 * DRAWS, "norm(c)", "run")
+    for result, values, label in (
+        (2 * a, 2 * DRAWS, "2 * cosine(a, b)"),
+        (np.float64(2) * a, 2 * DRAWS, "2 * cosine(a, b)"),
+        (a * 0.5, DRAWS / 2, "cosine(a, b) * 0.5"),
+        (a / b, DRAWS / (2 * DRAWS), "cosine(a, b) / norm(c)"),
+        (a + b, 3 * DRAWS, "cosine(a, b) + norm(c)"),
+        (1 - a, 1 - DRAWS, "1 - cosine(a, b)"),
+        (1 + a, 1 + DRAWS, "1 + cosine(a, b)"),
+        (-(a - b), DRAWS, "-(cosine(a, b) - norm(c))"),
+        ((a - b) / 2, -DRAWS / 2, "(cosine(a, b) - norm(c)) / 2"),
+    ):
+        np.testing.assert_allclose(result.draws, values, atol=1e-15)
+        assert (result.label, result.run) == (label, "run")
+    with pytest.raises(TypeError):
+        a * "x"
+    with pytest.raises(OptionError, match="different runs"):
+        a + Estimate(DRAWS, "a", "other")
+
+
+def test_comparisons_are_events_with_a_probability():
+    a = Estimate([[0.0, 1.0], [2.0, 3.0]], "norm(a)", "run")
+    b = Estimate([[1.0, 1.0], [1.0, 1.0]], "norm(b)", "run")
+    assert [(a > b).probability, (a >= b).probability, (a < b).probability, (a <= b).probability] == [
+        *(0.5, 0.75, 0.25, 0.5)
+    ]
+    assert (a > 0.5).probability == a.probability_above(0.5)
+    assert (0.5 < a).probability == 0.75  # noqa: SIM300
+    assert ((a > b) & (a < 3)).probability == 0.25
+    assert ((a > b) | (a < 1)).probability == 0.75
+    assert (~(a > b)).probability == 0.5
+    assert str(a > b) == "P(norm(a) > norm(b)) = 0.500"
+    assert str(a > -1) == "P(norm(a) > -1) > 0.8"
+    assert math.isnan((Estimate([[1.0]]) > 0).probability)
+    assert str(Estimate([[1.0]], "x") > 0).startswith("x > 0: True at one point")
+    with pytest.raises(OptionError, match=r"probability 0.50, so it is neither .* key=float"):
+        bool(a > b)
+    assert sorted([b, a], key=float) == [b, a]
+
+
+def test_html_shows_the_interval_as_a_bar():
+    from bayesvec.estimates.estimate import Quantity
+
+    html = Estimate(DRAWS, "cosine(<b>, \x1b)", "run", Quantity("cosine", bounds=(-1.0, 1.0)))._repr_html_()
+    assert html.count("<svg") == html.count("<circle") == 1
+    assert "cosine(&lt;b&gt;, \\u001b) = 0.40, 90% interval" in html
+    single = Estimate([[0.25]], "map")._repr_html_()
+    assert "no interval" in single
+    assert single.count("<path") == 1  # the tick at 0 only

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -177,10 +178,30 @@ def test_clone(embedding):
         check_is_fitted(copy)
     check_is_fitted(embedding)
     for use in (copy.transform, copy.transform_draws):
-        with pytest.raises(OptionError, match="this BayesianEmbedding is not fitted"):
+        with pytest.raises(OptionError, match="this BayesianEmbedding is not fitted") as raised:
             use(TEXTS)
+        assert isinstance(raised.value, NotFittedError)
     with pytest.raises(OptionError, match="is not fitted"):
         copy.get_feature_names_out()
+
+
+def test_set_output(embedding):
+    pandas = pytest.importorskip("pandas")
+    documents = pandas.Series(TEXTS[:3], index=["x", "y", "z"])
+    framed = clone(embedding).set_output(transform="pandas")
+    framed.posterior_, framed._cutting = embedding.posterior_, embedding._cutting
+    mean, std = framed.transform(documents, return_std=True)
+    assert list(mean.columns) == list(std.columns) == list(embedding.get_feature_names_out())
+    assert list(mean.index) == ["x", "y", "z"]
+    np.testing.assert_array_equal(mean.to_numpy(), embedding.transform(TEXTS[:3]))
+    assert isinstance(framed.transform(TEXTS[:3]), pandas.DataFrame)
+    assert clone(framed)._sklearn_output_config == {"transform": "pandas"}
+    assert isinstance(framed.set_output().transform(TEXTS[:1]), pandas.DataFrame)  # None changes nothing
+    assert isinstance(framed.set_output(transform="default").transform(TEXTS[:1]), np.ndarray)
+    with sklearn.config_context(transform_output="pandas"):
+        assert isinstance(embedding.transform(TEXTS[:1]), pandas.DataFrame)
+    with pytest.raises(OptionError, match="transform is 'arrow'; it must be default, pandas or polars"):
+        framed.set_output(transform="arrow")
 
 
 def test_in_a_pipeline():

@@ -7,7 +7,8 @@ from matplotlib.text import Text
 
 from bayesvec import plots
 from bayesvec.errors import OptionError, UnknownWordError
-from bayesvec.estimates.estimate import Estimate, Table
+from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.table import Table
 from bayesvec.plots import style
 from bayesvec.posterior.posterior import Posterior
 from bayesvec.posterior.questions.norm import NORM

@@ -8,7 +8,7 @@ from bayesvec.counts.names import closest
 from bayesvec.errors import NumericalError, OptionError, RunError, UnknownWordError
 from bayesvec.estimates import convergence
 from bayesvec.estimates import per_draw as streams
-from bayesvec.estimates.estimate import Table
+from bayesvec.estimates.table import Table
 from bayesvec.posterior.posterior import Posterior, open_posterior
 from fake_draws import FakeDraws, write_run
 

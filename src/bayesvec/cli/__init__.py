@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -19,7 +20,7 @@ def main() -> None:
         _fail("standard output is closed; redirect it, to /dev/null if it is not wanted")
     if len(sys.argv) == 1:
         sys.argv.append("--help")
-    with _one_line_if_stopped():
+    with _one_line_if_stopped(), _warnings_as_lines():
         status = _run()
     sys.exit(status)
 
@@ -88,6 +89,26 @@ def _one_line_if_stopped() -> Iterator[None]:
         if ours:
             signal.signal(signal.SIGINT, before)
             sys.unraisablehook = before_hook
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Print warnings to the user as one line each, once, without the place in the code."""
+    from bayesvec._printable import printable
+    from bayesvec.errors import BayesvecWarning
+
+    usual, seen = warnings.showwarning, set[str]()
+
+    def show(message: Any, category: type[Warning], *rest: Any, **more: Any) -> None:
+        if not issubclass(category, BayesvecWarning):
+            usual(message, category, *rest, **more)
+        elif (text := printable(str(message))) not in seen:
+            seen.add(text)
+            sys.stderr.write(f"bayesvec: warning: {text}\n")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 def _discard_output() -> None:

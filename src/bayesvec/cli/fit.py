@@ -21,6 +21,7 @@ from bayesvec.storage.settings import ANCHORS, AUTO, CHOICES, INITS, MAX_DRAWS, 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
     from bayesvec.posterior.posterior import Posterior
+    from bayesvec.storage.reader import Draws
 
 _ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 
@@ -280,7 +281,6 @@ def _rows_or_rule(anchors: str) -> str | list[int]:
 
 def _summary(posterior: "Posterior", seconds: float, *, as_json: bool) -> None:
     from bayesvec._progress import clock
-    from bayesvec.diagnostics.check import many
 
     there, verdict = posterior.draws, posterior.check()
     if as_json:
@@ -297,9 +297,19 @@ def _summary(posterior: "Posterior", seconds: float, *, as_json: bool) -> None:
         }
         echo(json.dumps(summary))
         return
-    slices = "" if there.groups is None else " in slices"
-    size = f"{verdict.head()[0]} of {many(len(there.words), 'word')}{slices}"
+    size = f"{verdict.head()[0]} of {_number_of_words(there)}"
     echo(f"{there.path}: {size} in {clock(seconds)}")
     if verdict.outcome.summary:
         echo(str(verdict.outcome))
     echo(verdict.verdict)
+
+
+def _number_of_words(draws: "Draws") -> str:
+    """Return how many words there are, or words in slices; the shared vectors of groups are not a slice."""
+    from bayesvec.diagnostics.check import many
+    from bayesvec.posterior.slices import shared_name
+
+    if draws.groups is None:
+        return many(len(draws.words), "word")
+    shared = shared_name(draws)
+    return f"{many(sum(group != shared for group in draws.groups), 'word')} in slices"

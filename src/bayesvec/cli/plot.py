@@ -61,7 +61,7 @@ def plot(
     import matplotlib
 
     matplotlib.use("Agg")
-    from bayesvec.estimates.estimate import tails
+    from bayesvec.estimates.intervals import tails
     from bayesvec.plots import save_figure
     from bayesvec.plots.style import set_title
     from bayesvec.posterior.posterior import open_posterior

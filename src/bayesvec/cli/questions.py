@@ -2,15 +2,21 @@
 
 import inspect
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from bayesvec._printable import printable
 from bayesvec.cli.answers import JSON, LEVEL, QUIET, RUN, echo, print_json, print_table
+from bayesvec.errors import UnknownWordError
 from bayesvec.posterior import table
 from bayesvec.posterior.table import Argument, Option, Question
+
+if TYPE_CHECKING:
+    from bayesvec.estimates.table import Table
+    from bayesvec.posterior.posterior import Posterior
 
 Parameter = inspect.Parameter
 
@@ -19,7 +25,7 @@ def make_command(question: Question) -> Any:
     """Return the command that asks a question of a run and prints the answer."""
 
     def ask(run: Path, as_json: bool, **given: Any) -> None:
-        from bayesvec.estimates.estimate import tails
+        from bayesvec.estimates.intervals import tails
         from bayesvec.posterior.posterior import open_posterior
 
         asked = dict(given)
@@ -29,22 +35,47 @@ def make_command(question: Question) -> Any:
             given["progress"] = not given.pop("quiet")
         if "level" not in taken:
             given.pop("level", None)
-        answer = question.ask(open_posterior(run), **given)
+        posterior = open_posterior(run)
+        try:
+            answers = {"": (question.ask(posterior, **given), asked)}
+        except UnknownWordError as error:
+            if given.get("at", "") is not None or error.word not in posterior:
+                raise
+            answers = dict(_side_by_side(question, posterior, given, asked))
         if as_json:
-            print_json(question.to_json(answer, asked))
+            values = {name: question.to_json(*each) for name, each in answers.items()}
+            print_json(values.get("", {"slices": values}))
             return
-        for part in question.lines(answer, asked):
-            if isinstance(part, str):
-                echo(part)
-            else:
-                echo(part.title)
-                print_table(list(part.columns), part.texts(), plain=str(part))
+        for answer in answers.values():
+            _print(question.lines(*answer))
 
     taken = inspect.signature(question.ask).parameters
     parameters = list(_parameters(question))
     ask.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     ask.__annotations__ = {each.name: each.annotation for each in parameters}
     return command_of(typer.models.CommandInfo(question.name, help=question.help, callback=ask))
+
+
+def _side_by_side(
+    question: Question, posterior: "Posterior", given: dict[str, Any], asked: dict[str, Any]
+) -> Iterator[tuple[str, tuple[Any, dict[str, Any]]]]:
+    """Yield the answers of the slices that have the words, for words given without a slice."""
+    for name in posterior.slices:
+        try:
+            answer = question.ask(posterior, **given | {"at": name})
+        except UnknownWordError as error:
+            typer.echo(f"bayesvec: nothing at {printable(name)}: {printable(str(error))}", err=True)
+        else:
+            yield name, (answer, asked | {"at": name})
+
+
+def _print(parts: "Iterable[str | Table[Any]]") -> None:
+    for part in parts:
+        if isinstance(part, str):
+            echo(part)
+        else:
+            echo(part.title)
+            print_table(list(part.columns), part.texts(), plain=str(part))
 
 
 def command_of(info: typer.models.CommandInfo) -> Any:

@@ -41,9 +41,9 @@ def report(
     import matplotlib
 
     matplotlib.use("Agg")
-    from bayesvec.report import write_report
+    from bayesvec.report import default_place, write_report
 
-    place = Path(f"{run.absolute().name.removesuffix('.run')}.report.html") if out is None else out
+    place = default_place(run) if out is None else out
     content = write_report(
         posterior, place, words=chosen, axis=poles, n=n, at=at, level=level, progress=not quiet
     )

@@ -20,7 +20,8 @@ from bayesvec.diagnostics.sbc import Functionals, Ranks, Verdict, choose_functio
 from bayesvec.diagnostics.truth import inside, tail_ranks
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimates.convergence import ess_bulk
-from bayesvec.estimates.estimate import LEVEL, plain, tails
+from bayesvec.estimates.intervals import LEVEL, tails
+from bayesvec.estimates.texts import plain
 from bayesvec.inference.methods import Method, find
 from bayesvec.priors import spherical
 from bayesvec.storage.kinds import APPROXIMATION, SWEEPS, WHOLE_CHAINS

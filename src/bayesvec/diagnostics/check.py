@@ -27,9 +27,10 @@ from bayesvec.estimates.convergence import (
     ess_tail,
     rhat,
 )
-from bayesvec.estimates.estimate import Estimate, plain
+from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.labels import label
 from bayesvec.estimates.per_draw import cosines, probabilities
+from bayesvec.estimates.texts import plain
 from bayesvec.storage.kinds import APPROXIMATION, POINT, WHOLE_CHAINS
 from bayesvec.storage.outcome import Outcome
 

@@ -15,8 +15,9 @@ from bayesvec.diagnostics.holdout import score
 from bayesvec.diagnostics.random_pairs import random_pairs
 from bayesvec.errors import OptionError
 from bayesvec.estimates.convergence import ess_bulk
-from bayesvec.estimates.estimate import LEVEL, Table, tails
+from bayesvec.estimates.intervals import LEVEL, quantiles, tails
 from bayesvec.estimates.per_draw import cosines, probabilities
+from bayesvec.estimates.table import Table
 from bayesvec.storage.kinds import APPROXIMATION, POINT
 from bayesvec.storage.reader import Draws, RunLike, draws_of
 
@@ -206,7 +207,7 @@ class _Summary(NamedTuple):
 def _summaries(measured: Mapping[str, Float64], level: float) -> dict[str, _Summary]:
     found = {}
     for kind, values in measured.items():
-        low, high = np.quantile(values, tails(level), axis=(0, 1))
+        low, high = quantiles(values, tails(level), axis=(0, 1))
         found[kind] = _Summary(values.mean(axis=(0, 1)), values.std(axis=(0, 1)), high - low)
     return found
 

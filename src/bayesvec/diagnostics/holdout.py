@@ -11,8 +11,8 @@ from bayesvec._progress import progress as show_progress
 from bayesvec._types import Float64, Int64
 from bayesvec.counts.names import Names
 from bayesvec.errors import InputError, OptionError
-from bayesvec.estimates.estimate import plain
 from bayesvec.estimates.per_draw import each_draw
+from bayesvec.estimates.texts import plain
 from bayesvec.storage.kinds import POINT
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from bayesvec._types import Bool, Int64
 from bayesvec.errors import NumericalError, OptionError
-from bayesvec.estimates.estimate import tails
+from bayesvec.estimates.intervals import tails
 from bayesvec.estimates.per_draw import logistic
 
 _BLOCK_VALUES = 1 << 22

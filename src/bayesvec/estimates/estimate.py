@@ -1,11 +1,13 @@
-"""Answers to questions: the draws of one number with its interval, and small tables of such numbers."""
+"""Answers to questions: the draws of one number, with its interval."""
 
 import math
-from collections.abc import Iterator, Sequence
+import operator
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from os.path import abspath
-from typing import Any, Generic, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,10 +15,13 @@ from bayesvec._printable import printable
 from bayesvec._types import Float64
 from bayesvec.errors import OptionError
 from bayesvec.estimates import convergence
+from bayesvec.estimates.intervals import LEVEL, quantiles, shortest, tails, warn_of_few
+from bayesvec.estimates.texts import formatted, plain
 
-Row = TypeVar("Row", bound=NamedTuple)
+_INNERMOST = re.compile(r"\([^()]*\)")  # brackets without brackets in them
 
-LEVEL = 0.9  # of an interval, unless another is given
+if TYPE_CHECKING:
+    from bayesvec.estimates.events import Event
 
 
 class Quantity(NamedTuple):
@@ -68,9 +73,15 @@ class Estimate:
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
         """Return the equal-tailed interval that holds the number with probability ``level``.
 
-        It is NaN for a single draw, such as a MAP: one point carries no uncertainty.
+        A new draw falls in it with that probability (see `bayesvec.estimates.intervals`). With too few draws for that
+        it is their range; below 100 draws there is a warning. It is NaN for a single draw, such as a MAP: one point
+        carries no uncertainty.
         """
-        low, high = np.quantile(self.draws, tails(level)) if self.draws.size > 1 else (math.nan, math.nan)
+        ends = tails(level)
+        if self.draws.size == 1:
+            return math.nan, math.nan
+        warn_of_few(self.draws.size, level)
+        low, high = quantiles(self.draws, ends)
         return float(low), float(high)
 
     def probability_above(self, threshold: float) -> float:
@@ -93,21 +104,18 @@ class Estimate:
         """Return the value below which the number lies with this ``probability``; NaN for a single draw."""
         if not 0 <= probability <= 1:
             raise OptionError(f"probability is {probability:g}; it must lie between 0 and 1, such as 0.05")
-        return float(np.quantile(self.draws, probability)) if self.draws.size > 1 else math.nan
+        return float(quantiles(self.draws, probability)) if self.draws.size > 1 else math.nan
 
     def hdi(self, level: float = LEVEL) -> tuple[float, float]:
-        """Return the highest-density interval: the shortest that holds a fraction ``level`` of the draws.
+        """Return the highest-density interval: the shortest between two draws that holds a new one with ``level``.
 
         It suits posteriors with one mode. It is NaN for a single draw.
         """
         tails(level)  # raises if it is no probability
         if self.draws.size == 1:
             return math.nan, math.nan
-        ordered = np.sort(self.draws, axis=None)
-        inside = min(math.ceil(level * ordered.size), ordered.size - 1)
-        widths = ordered[inside:] - ordered[: ordered.size - inside]
-        first = int(np.argmin(widths))
-        return float(ordered[first]), float(ordered[first + inside])
+        warn_of_few(self.draws.size, level)
+        return shortest(self.draws, level)
 
     @cached_property
     def rhat(self) -> float:
@@ -129,21 +137,80 @@ class Estimate:
         """Monte Carlo standard error of the mean; NaN if the draws are constant or too few."""
         return float(convergence.mcse(self.draws))
 
+    __array_ufunc__ = None  # numpy's numbers leave the arithmetic to the methods below
+
+    def __neg__(self) -> "Estimate":
+        return Estimate(-self.draws, f"-{_grouped(self.label)}", self.run)
+
+    def __add__(self, other: "Estimate | float") -> "Estimate":
+        """Add a number, or another estimate of the same run draw by draw."""
+        return self._combined(other, operator.add, "{} + {}")
+
+    def __radd__(self, other: float) -> "Estimate":
+        return self._combined(other, operator.add, "{1} + {0}")
+
     def __sub__(self, other: "Estimate | float") -> "Estimate":
         """Subtract a number, or another estimate of the same run draw by draw."""
+        return self._combined(other, operator.sub, "{} - {}")
+
+    def __rsub__(self, other: float) -> "Estimate":
+        return self._combined(other, lambda mine, theirs: theirs - mine, "{1} - {0}")
+
+    def __mul__(self, other: "Estimate | float") -> "Estimate":
+        """Multiply by a number, or by another estimate of the same run draw by draw."""
+        return self._combined(other, operator.mul, "{} * {}", grouped=True)
+
+    def __rmul__(self, other: float) -> "Estimate":
+        return self._combined(other, operator.mul, "{1} * {0}", grouped=True)
+
+    def __truediv__(self, other: "Estimate | float") -> "Estimate":
+        """Divide by a number, or by another estimate of the same run draw by draw."""
+        return self._combined(other, operator.truediv, "{} / {}", grouped=True)
+
+    def __gt__(self, other: "Estimate | float") -> "Event":
+        """Return in which draws the number is above another: an `Event`, with its ``probability``."""
+        return self._compared(other, operator.gt, ">")
+
+    def __ge__(self, other: "Estimate | float") -> "Event":
+        return self._compared(other, operator.ge, ">=")
+
+    def __lt__(self, other: "Estimate | float") -> "Event":
+        return self._compared(other, operator.lt, "<")
+
+    def __le__(self, other: "Estimate | float") -> "Event":
+        return self._compared(other, operator.le, "<=")
+
+    def _combined(
+        self, other: "Estimate | float", combine: Callable[..., Any], form: str, *, grouped: bool = False
+    ) -> "Estimate":
+        operand = self._operand(other)
+        if operand is None:
+            return NotImplemented  # type: ignore[no-any-return]
+        values, label = operand
+        labels = [_grouped(each) if grouped else each for each in (self.label, label)]
+        return Estimate(combine(self.draws, values), form.format(*labels), self.run)
+
+    def _compared(self, other: "Estimate | float", compare: Callable[..., Any], sign: str) -> "Event":
+        from bayesvec.estimates.events import Event
+
+        operand = self._operand(other)
+        if operand is None:
+            return NotImplemented  # type: ignore[no-any-return]
+        values, label = operand
+        return Event(compare(self.draws, values), f"{self.label} {sign} {label}", self.run)
+
+    def _operand(self, other: "Estimate | float") -> "tuple[float | Float64, str] | None":
+        """Return the values and the label of what this estimate is combined with; None if it is neither."""
         if isinstance(other, int | float | np.number):
-            return self._minus(float(other), f"{other:g}")
+            return float(other), f"{other:g}"
         if not isinstance(other, Estimate):
-            return NotImplemented
+            return None
         if abspath(self.run) != abspath(other.run) or self.draws.shape != other.draws.shape:
             raise OptionError(
                 f"{self.label} and {other.label} come from different runs; "
-                "only estimates of one run can be subtracted draw by draw"
+                "only estimates of one run can be combined draw by draw"
             )
-        return self._minus(other.draws, other.label)
-
-    def _minus(self, values: "float | Float64", label: str) -> "Estimate":
-        return Estimate(self.draws - values, f"{self.label} - {label}", self.run)
+        return other.draws, other.label
 
     def __float__(self) -> float:
         return self.mean
@@ -157,6 +224,11 @@ class Estimate:
 
     def __repr__(self) -> str:
         return f"<Estimate {self}>"
+
+    def _repr_html_(self) -> str:
+        from bayesvec.estimates.html import estimate_html
+
+        return estimate_html(self)
 
     def sentence(self, level: float = LEVEL) -> str:
         """Return the estimate as one line of text, with the interval of ``level``."""
@@ -180,120 +252,9 @@ class Estimate:
         return {"label": self.label, **plain(figures), "chains": chains, "draws": draws}
 
 
-def tails(level: float) -> tuple[float, float]:
-    """Return the two probabilities between which an equal-tailed interval of ``level`` lies."""
-    if not 0 < level < 1:
-        raise OptionError(f"level is {level:g}; it must lie between 0 and 1, such as 0.9")
-    return (1 - level) / 2, (1 + level) / 2
-
-
-def formatted(values: list[float], sd: float) -> list[str]:
-    """Write values with the decimals that their standard deviation deserves, at least two."""
-    if not sd > 0:
-        return [f"{value:.3g}" for value in values]
-    decimals = min(12, max(2, math.ceil(-math.log10(sd))))
-    return [f"{value:.{decimals}f}" for value in values]
-
-
-def with_probability(sentence: str, name: str, probability: float, form: str = ".3g") -> str:
-    """Add a probability to a sentence, unless it is NaN, as for a single point."""
-    return sentence if math.isnan(probability) else f"{sentence}, {name} {probability:{form}}"
-
-
-def plain(figures: dict[str, Any]) -> dict[str, Any]:
-    """Replace what JSON cannot hold (NaN, infinity) by None."""
-    return {
-        key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in figures.items()
-    }
-
-
-class Table(Generic[Row]):
-    """Rows of one kind of named tuple.
-
-    Parameters
-    ----------
-    rows : sequence of NamedTuple
-        The rows, each with the same fields; at least one.
-    title : str, optional
-        What the table shows.
-    quantity : Quantity, optional
-        What the means and intervals in it are of.
-    """
-
-    def __init__(self, rows: Sequence[Row], *, title: str = "", quantity: Quantity | None = None) -> None:
-        self.rows = tuple(rows)
-        self.title = title
-        self.quantity = quantity
-        self.columns: tuple[str, ...] = self.rows[0]._fields
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self.rows)
-
-    @overload
-    def __getitem__(self, key: int) -> Row: ...
-    @overload
-    def __getitem__(self, key: str) -> list[Any]: ...
-
-    def __getitem__(self, key: int | str) -> Row | list[Any]:
-        """Return a row by its number or a column by its name."""
-        if isinstance(key, str):
-            where = self.columns.index(key)
-            return [row[where] for row in self.rows]
-        return self.rows[key]
-
-    def __str__(self) -> str:
-        cells = [list(self.columns), *self.texts()]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        return "\n".join(
-            "  ".join(
-                text.ljust(width) if isinstance(value, str) else text.rjust(width)
-                for text, width, value in zip(line, widths, self.rows[0], strict=True)
-            ).rstrip()
-            for line in cells
-        )
-
-    def __repr__(self) -> str:
-        return f"{printable(self.title)}\n{self}" if self.title else str(self)
-
-    def _repr_html_(self) -> str:
-        import html  # takes time to import
-
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in line) + "</tr>"
-            for line in self.texts()
-        )
-        caption = f"<caption>{html.escape(printable(self.title))}</caption>" if self.title else ""
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-    def texts(self) -> list[list[str]]:
-        """Return the cells as text, numbers with a fixed number of decimals."""
-        return [
-            [_text(name, value) for name, value in zip(self.columns, row, strict=True)] for row in self.rows
-        ]
-
-    def to_dict(self) -> list[dict[str, Any]]:
-        """Return the rows as dictionaries of plain values, None for what is missing."""
-        return [plain(row._asdict()) for row in self.rows]
-
-    def to_arrow(self) -> Any:
-        """Return a PyArrow table."""
-        import pyarrow
-
-        return pyarrow.Table.from_pylist(self.to_dict())
-
-    def to_pandas(self) -> Any:
-        """Return a Pandas data frame, if Pandas is installed."""
-        return self.to_arrow().to_pandas()
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, float):
-        return printable(str(value))
-    if math.isnan(value):
-        return "n/a"
-    return f"{value:.0f}" if name.startswith("ess") else f"{value:.2f}"
+def _grouped(label: str) -> str:
+    """Return a label that can stand in a product: sums between brackets."""
+    outside = label
+    while (shorter := _INNERMOST.sub("", outside)) != outside:
+        outside = shorter
+    return f"({label})" if " + " in outside or " - " in outside else label

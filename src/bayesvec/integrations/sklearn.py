@@ -4,14 +4,17 @@ scikit-learn itself is not required; with it, the estimator can be cloned, used 
 """
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesvec._types import Float32, Float64
+from bayesvec._validate import one_of
 from bayesvec.counts.options import NEGATIVES, WINDOW
 from bayesvec.errors import InputError, OptionError
 from bayesvec.storage.settings import AUTO, Settings
@@ -142,7 +145,7 @@ class BayesianEmbedding:
         weights = self._weights(texts)
         mean = np.asarray(weights @ posterior_mean(self.posterior_.draws).values.astype(np.float64))
         if not return_std:
-            return mean
+            return cast("Float64", self._output(mean, texts))
         squares = np.zeros_like(mean)
         centre = mean
         count = 0
@@ -151,7 +154,35 @@ class BayesianEmbedding:
             count += 1
         std = np.sqrt(squares / (count - 1)) if count > 1 else np.full_like(mean, np.nan)
         std[np.diff(weights.indptr) == 0] = np.nan
-        return mean, std
+        return self._output(mean, texts), self._output(std, texts)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what `transform` returns, as scikit-learn's transformers do.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            NumPy arrays, or data frames with the columns of `get_feature_names_out`; None changes nothing.
+        """
+        if transform is not None:
+            one_of("transform", transform, _OUTPUTS)
+            self._sklearn_output_config = {"transform": transform}  # the name that sklearn.base.clone copies
+        return self
+
+    def _output(self, values: Float64, texts: Documents) -> Any:
+        """Return values (document, K) as `set_output`, or scikit-learn's own setting, asks for."""
+        kind = getattr(self, "_sklearn_output_config", {}).get("transform")
+        if kind is None:
+            sklearn = sys.modules.get("sklearn")
+            kind = "default" if sklearn is None else sklearn.get_config()["transform_output"]
+        if kind == "default":
+            return values
+        frame, columns = import_module(kind).DataFrame, list(self.get_feature_names_out())
+        if kind == "polars":
+            return frame(values, schema=columns)
+        return frame(
+            values, columns=columns, index=getattr(texts, "index", None) if hasattr(texts, "iloc") else None
+        )
 
     def transform_draws(self, texts: Documents) -> Float32:
         """Return the vector of each document in every draw, (chain, draw, document, K).
@@ -168,7 +199,7 @@ class BayesianEmbedding:
 
     def fit_transform(self, texts: Documents, y: object = None) -> Float64:
         """Fit to the texts and return their vectors."""
-        known = list(_checked(texts))
+        known = texts if isinstance(texts, Sequence) or hasattr(texts, "iloc") else list(_checked(texts))
         return self.fit(known, y).transform(known)
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
@@ -213,7 +244,7 @@ class BayesianEmbedding:
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
-            raise OptionError(f"this {type(self).__name__} is not fitted; call fit(texts) first")
+            raise _not_fitted(f"this {type(self).__name__} is not fitted; call fit(texts) first")
 
     def _weights(self, texts: Documents) -> "csr_array":
         """Return the relative frequency of each word in each document, (document, word); known words only."""
@@ -266,6 +297,15 @@ class BayesianEmbedding:
                 yield chain, draw, np.asarray(among @ rho.astype(np.float64))
 
 
+def _not_fitted(message: str) -> Exception:
+    """Return an `OptionError` that, with scikit-learn, is a ``NotFittedError`` too."""
+    try:
+        from sklearn.exceptions import NotFittedError
+    except ImportError:
+        return OptionError(message)
+    return cast("Exception", type("NotFittedError", (OptionError, NotFittedError), {})(message))
+
+
 def _checked(texts: Any) -> Any:
     if isinstance(texts, str) or not isinstance(texts, Iterable):
         kind = "one string" if isinstance(texts, str) else type(texts).__name__
@@ -274,6 +314,7 @@ def _checked(texts: Any) -> Any:
 
 
 _PARAMETERS = {each.name: each.default for each in fields(BayesianEmbedding) if each.init}
+_OUTPUTS = ("default", "pandas", "polars")
 _CUTTING = ("tokenizer", "lowercase", "stem", "stopwords")
 _OF_THE_COUNTS = ("vocab", "min_count", "window", "negatives", *_CUTTING)
 _OF_THE_FIT = ("dim", "method", "chains", "draws", "warmup", "prior_precision", "identify", "init", "seed")

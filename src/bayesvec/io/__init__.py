@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesvec._validate import one_of, whole
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import LEVEL, tails
+from bayesvec.estimates.intervals import LEVEL, tails
 
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws, RunLike

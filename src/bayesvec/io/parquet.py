@@ -24,7 +24,7 @@ from bayesvec._atomic import check_free, placed
 from bayesvec._progress import progress
 from bayesvec._types import Float64, Int64
 from bayesvec.estimates import convergence, per_draw
-from bayesvec.estimates.estimate import tails
+from bayesvec.estimates.intervals import quantiles, tails
 from bayesvec.io import Exported, about_run
 from bayesvec.storage.layout import SIDES
 from bayesvec.storage.reader import names_of
@@ -118,7 +118,7 @@ def _norms(draws: "Draws", side: str, rows: slice, level: float) -> Float64:
     result[:, 0] = norms.mean(axis=(0, 1))
     if norms.shape[0] * norms.shape[1] > 1:
         result[:, 1] = norms.std(axis=(0, 1), ddof=1)
-        result[:, 2:4] = np.quantile(norms, tails(level), axis=(0, 1)).T
+        result[:, 2:4] = quantiles(norms, tails(level), axis=(0, 1)).T
         result[:, 4], result[:, 5] = convergence.ess_bulk(norms), convergence.rhat(norms)
     return result
 

@@ -8,6 +8,7 @@ from bayesvec.plots.calibration import plot_ranks_sbc, rank_shares
 from bayesvec.plots.checks import ess_growth, plot_check, plot_ess
 from bayesvec.plots.densities import density, plot_estimates, plot_similarity
 from bayesvec.plots.forests import plot_forest, plot_neighbors, plot_projection
+from bayesvec.plots.heatmaps import plot_heatmap
 from bayesvec.plots.maps import ellipse, fit_projection, plot_map
 from bayesvec.plots.rings import plot_rings
 from bayesvec.plots.saving import save_figure
@@ -29,6 +30,7 @@ __all__ = [
     "plot_ess",
     "plot_estimates",
     "plot_forest",
+    "plot_heatmap",
     "plot_map",
     "plot_neighbors",
     "plot_projection",

@@ -7,7 +7,8 @@ import numpy as np
 
 from bayesvec._types import Float64
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import LEVEL, Estimate
+from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.intervals import LEVEL
 from bayesvec.plots.quantities import scale_of
 from bayesvec.plots.style import by_run, legend_above, look, new_axes, safe, tidy
 from bayesvec.plots.table import QUANTITIES, Plot, Request

@@ -1,13 +1,16 @@
 """Forest plots: a line for each quantity, its mean and its interval."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesvec._types import Float64
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import LEVEL, Estimate, Table
+from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.intervals import LEVEL
+from bayesvec.estimates.table import Table
+from bayesvec.estimates.texts import probability_text
 from bayesvec.plots.quantities import scale_of
 from bayesvec.plots.style import LETTER, by_run, fonts_for, legend_above, look, new_axes, safe, tidy
 from bayesvec.plots.table import QUANTITIES, Plot, Request
@@ -129,7 +132,7 @@ def plot_neighbors(
         ylabel="neighbour",
         level=level,
     )
-    draw_probabilities(ax, neighbors["probability"], f"P(top {len(neighbors)})")
+    draw_probabilities(ax, neighbors, f"P(top {len(neighbors)})")
     return ax
 
 
@@ -163,11 +166,11 @@ def draw_forest(
         legend_above(ax, columns=3, gap=gap)
 
 
-def draw_probabilities(ax: "Axes", probabilities: Sequence[float], name: str) -> None:
-    """Write a probability to the right of each line; a single point has none."""
-    if np.isnan(probabilities).all():
+def draw_probabilities(ax: "Axes", table: Table[Any], name: str) -> None:
+    """Write the ``probability`` of each row to the right of its line; a single point has none."""
+    if np.isnan(table["probability"]).all():
         return
-    texts = [f"{value:.2f}" for value in probabilities]
+    texts = [probability_text(value, table.draws) for value in table["probability"]]
     for place, text in [*enumerate(texts), (-1, name)]:
         ax.text(1.02, place, text, transform=ax.get_yaxis_transform(), va="center")
 

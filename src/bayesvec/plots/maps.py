@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bayesvec._types import Array, Float64, Int64
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import LEVEL, tails
+from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.plots.labels import place_labels
 from bayesvec.plots.style import COLOURS, DASHES, MARKERS, new_axes, pick, tidy
 from bayesvec.plots.table import Plot

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import LEVEL
+from bayesvec.estimates.intervals import LEVEL
 from bayesvec.plots.forests import draw_forest, draw_probabilities, forest_axes
 from bayesvec.plots.quantities import scale_of
 from bayesvec.plots.style import DASHES, fonts_for, legend_above, look, new_axes, pick, safe, tidy
@@ -93,7 +93,7 @@ def plot_drift(drift: "Drift", *, ax: "Axes | None" = None, level: float = LEVEL
     mean, low, high = (np.array(table[name], dtype=np.float64) for name in ("change", "low", "high"))
     xlabel = f"{drift.measure} between {safe(drift.first)} and {safe(drift.last)}, {100 * level:g}% interval"
     draw_forest(ax, table["word"], {"": (mean, low, high)}, xlabel=xlabel, ylabel="word")
-    draw_probabilities(ax, table["probability"], f"P(top {100 * drift.share:g}%)")
+    draw_probabilities(ax, table, f"P(top {100 * drift.share:g}%)")
     return ax
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesvec._validate import whole
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import Table
+from bayesvec.estimates.table import Table
 from bayesvec.plots.labels import place_labels
 from bayesvec.plots.style import by_run, legend_above, look, new_axes, safe, tidy
 from bayesvec.plots.table import Plot, Request

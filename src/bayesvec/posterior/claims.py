@@ -6,7 +6,10 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import LEVEL, Estimate, Table, plain, tails, with_probability
+from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.intervals import LEVEL, tails
+from bayesvec.estimates.table import Table
+from bayesvec.estimates.texts import few_text, plain, with_probability
 
 THRESHOLD = 0.95
 
@@ -51,7 +54,8 @@ class Claims:
         of = f"{self.claimed} of {len(self.table)} signs have a probability of at least {self.threshold:g}"
         if not self.claimed:
             return f"{of}: nothing is claimed"
-        return f"{of}; {self.expected_false:.2g} of these claims are expected to be false"
+        false = few_text(self.expected_false, self.claimed, self.table.draws)
+        return f"{of}; {false} of these claims are expected to be false"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -92,12 +96,14 @@ def claims(differences: Sequence[Estimate], *, threshold: float = THRESHOLD, lev
             false.append(1.0 - sure)  # ranks can be equal: then neither sign holds
         rows.append(Claim(difference.label, difference.mean, *difference.interval(level), above, claimed))
     title = f"differences: mean, {100 * level:g}% interval, P(above 0)"
-    return Claims(Table(rows, title=title), threshold, len(false), float(sum(false)))
+    draws = differences[0].draws.size
+    return Claims(Table(rows, title=title, draws=draws), threshold, len(false), float(sum(false)))
 
 
 def sign_line(estimate: Estimate, level: float) -> str:
     """Return an estimate as one line of text, with P(above 0)."""
-    return with_probability(estimate.sentence(level), "P(above 0)", estimate.probability_above(0.0))
+    above = estimate.probability_above(0.0)
+    return with_probability(estimate.sentence(level), "P(above 0)", above, estimate.draws.size)
 
 
 def sign_values(estimate: Estimate, level: float) -> dict[str, Any]:

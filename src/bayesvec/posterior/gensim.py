@@ -14,7 +14,8 @@ import numpy as np
 from bayesvec._types import Float64
 from bayesvec._validate import whole
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import LEVEL, Estimate, Quantity, Table, tails
+from bayesvec.estimates.estimate import Estimate, Quantity
+from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.labels import label_at, quoted
 from bayesvec.estimates.per_draw import (
     cosines_with_sum,
@@ -24,6 +25,7 @@ from bayesvec.estimates.per_draw import (
     unit_vectors,
     vectors,
 )
+from bayesvec.estimates.table import Table
 from bayesvec.posterior.questions.neighbors import Neighbor, neighbor_table
 from bayesvec.posterior.questions.similarity import COSINE
 from bayesvec.posterior.words import check_number
@@ -44,8 +46,7 @@ INSTEAD = {
     "vectors": "the draws are post.rho, (chain, draw, word, K), and their means post.mean_vectors()[0]",
     "syn0": "the draws are post.rho, (chain, draw, word, K), and their means post.mean_vectors()[0]",
     "vector_size": "it is post.rho.shape[-1]",
-    "get_vector": "the posterior mean of a word's vector is post['word']",
-    "word_vec": "the posterior mean of a word's vector is post['word']",
+    "word_vec": "the posterior mean of a word's vector is post.get_vector('word')",
     "get_index": "rows are post.rows(words)",
     "similar_by_word": "it is post.most_similar('word')",
     "similar_by_vector": "give words instead of a vector: post.most_similar",
@@ -108,6 +109,7 @@ def most_similar(
     _refuse_repeated(words, "give each word of a sum once")
     weights = np.array([weight for _, weight in signed])
     topn = whole("topn", topn, 1)
+    at = posterior.slice_meant(words, at)
     rows = posterior.rows(words, at=at)
     tails(level)
     among = posterior.slice_rows(at)
@@ -128,6 +130,7 @@ def n_similarity(
 ) -> Estimate:
     """Return the cosine between the mean vectors of two lists of words, as gensim's ``n_similarity``."""
     sides = [_words(words), _words(others)]
+    at = posterior.slice_meant([*sides[0], *sides[1]], at)
     rows = [posterior.rows(each, at=at) for each in sides]
     values = joined(
         np.einsum("cdk,cdk->cd", *map(_mean_direction, np.split(x, [len(rows[0])], axis=2)))
@@ -149,6 +152,7 @@ def doesnt_match(
     _refuse_repeated(asked, "give each word once")
     if len(asked) < 3:
         raise OptionError(f"of {len(asked)} words none is the odd one; give three or more")
+    at = posterior.slice_meant(asked, at)
     rows = posterior.rows(asked, at=at)
     tails(level)
     values = joined(
@@ -163,7 +167,8 @@ def doesnt_match(
         cosine = Estimate(values[:, :, i])
         table.append(OddOne(asked[i], float(shares[i]), cosine.mean, *cosine.interval(level)))
     columns = f"P(farthest from the mean of all), cosine with it and its {100 * level:g}% interval"
-    return Table(table, title=f"Which does not match: {columns}", quantity=COSINE)
+    title = f"Which does not match: {columns}"
+    return Table(table, title=title, quantity=COSINE, draws=posterior.num_draws)
 
 
 def mean_vector(posterior: "Posterior", key: Any) -> Float64:
@@ -173,9 +178,27 @@ def mean_vector(posterior: "Posterior", key: Any) -> Float64:
     words = [key] if isinstance(key, str) else key
     if not isinstance(words, list | tuple):
         raise OptionError(f"{key!r} is not a word; write post['word'] or post[['word', 'other']]")
-    rows = posterior.rows(words)
+    rows = posterior.rows(words, at=posterior.slice_meant(words, None))
     means = posterior_mean(posterior.draws).values[rows].astype(np.float64)
     return means[0] if isinstance(key, str) else means
+
+
+def get_vector(posterior: "Posterior", word: str, norm: bool = False) -> Float64:
+    """Return the posterior mean of a word's vector, (K,); with ``norm`` of length 1."""
+    vector = mean_vector(posterior, word)
+    return vector / np.linalg.norm(vector) if norm else vector
+
+
+def to_keyedvectors(posterior: "Posterior") -> Any:
+    """Return the posterior means as gensim's KeyedVectors, if gensim is installed: vectors without uncertainty."""
+    from gensim.models import KeyedVectors
+
+    from bayesvec.vectors.read import posterior_mean
+
+    means = posterior_mean(posterior.draws)
+    keyed = KeyedVectors(means.dim, count=len(means))
+    keyed.add_vectors(list(means.words), means.values)
+    return keyed
 
 
 def missing(name: str) -> AttributeError:

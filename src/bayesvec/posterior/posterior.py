@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, partial
+from importlib import import_module
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -124,7 +126,12 @@ class Posterior:
     @property
     def is_point(self) -> bool:
         """Whether there is a single draw, which carries no uncertainty."""
-        return self._draws.num_chains * self._draws.num_draws == 1
+        return self.num_draws == 1
+
+    @property
+    def num_draws(self) -> int:
+        """Number of draws of all chains together."""
+        return self._draws.num_chains * self._draws.num_draws
 
     def __repr__(self) -> str:
         chains, draws, words, dim = self.rho.shape
@@ -133,8 +140,34 @@ class Posterior:
             f"{draws:,} draws from each of {chains} chains in {self.path}>"
         )
 
+    def _repr_html_(self) -> str:
+        from bayesvec.estimates.html import facts_html  # takes time to import
+
+        chains, draws, words, dim = self.rho.shape
+        facts = {
+            "words": f"{words:,}",
+            "contexts": f"{len(self.contexts):,}",
+            "dimensions": f"{dim:,}",
+            "draws": f"{draws:,} from each of {chains}" if chains > 1 else f"{draws:,}",
+            "method": self._draws.settings.method,
+        }
+        if self.slices:
+            facts["slices"] = ", ".join(self.slices)
+        return facts_html(f"Posterior in {self.path}", facts.items())
+
     def __contains__(self, word: object) -> bool:
-        return word in self._words
+        """Whether a word is in the vocabulary: as a row, or in a slice of a run over groups or time."""
+        return word in self._words or word in self._bare
+
+    @cached_property
+    def _bare(self) -> frozenset[str]:
+        """The words of all slices, without their slices."""
+        groups = self._draws.groups or ()
+        return frozenset(map(str.removesuffix, self.words, (f"@{group}" for group in groups)))
+
+    def __len__(self) -> int:
+        """Return the number of rows of rho: of words, or of words in slices."""
+        return len(self.words)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.words)
@@ -142,6 +175,9 @@ class Posterior:
     def __getitem__(self, key: str | list[str]) -> Float64:
         """Return the posterior mean of a word's vector, (K,), or of several words', (M, K)."""
         return _gensim.mean_vector(self, key)
+
+    get_vector = _gensim.get_vector
+    to_keyedvectors = _gensim.to_keyedvectors
 
     if not TYPE_CHECKING:  # type checkers know the attributes above only
 
@@ -171,6 +207,23 @@ class Posterior:
         if not named:
             raise OptionError("the list of words is empty; give at least one word")
         return self._words.rows(named)
+
+    def slice_meant(self, words: Iterable[str], at: str | None) -> str | None:
+        """Return the slice whose words are meant: ``at``, or that of the shared vectors for words without a slice.
+
+        Parameters
+        ----------
+        words : iterable of str
+            Words as they were asked for.
+        at : str, optional
+            The slice, if one was asked for.
+        """
+        shared = _slices.shared_name(self._draws)
+        if at is not None or shared not in self.slices:
+            return at
+        asked = list(words)
+        bare = all(word not in self._words and f"{word}@{shared}" in self._words for word in asked)
+        return shared if bare and asked else None
 
     def context_rows(self, contexts: Iterable[str]) -> Int64:
         """Return the row of each context in alpha; raise an `UnknownWordError` with the closest names."""
@@ -267,9 +320,23 @@ class Posterior:
         **options
             ``browser=False`` opens no browser; ``host`` and ``port`` are where it listens.
         """
-        from importlib import import_module  # by name: the explorer is built on this class
-
+        # by name: the explorer is built on this class
         return import_module("bayesvec.explore").open_page(self, *others, **options)
+
+    def report(self, out: "str | PathLike[str] | None" = None, **options: Any) -> Path:
+        """Write a report on the run, one HTML page, and return its path.
+
+        Parameters
+        ----------
+        out : path, optional
+            The page; by default the run's name with ``.report.html``, in the current folder.
+        options
+            ``words``, ``axis``, ``n``, ``at``, ``level``, ``progress``: see `bayesvec.report.write_report`.
+        """
+        write = import_module("bayesvec.report")  # a later folder: it is known by name only
+        place = Path(write.default_place(self.path) if out is None else out)
+        write.write_report(self, place, **options)
+        return place
 
     def to_datatree(self) -> Any:
         """Return the run as an xarray DataTree in ArviZ's layout."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import LEVEL, Estimate
+from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.intervals import LEVEL
 from bayesvec.posterior.terms import evaluate
 
 if TYPE_CHECKING:

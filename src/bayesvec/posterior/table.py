@@ -17,7 +17,8 @@ from bayesvec.errors import OptionError
 from bayesvec.posterior import questions
 
 if TYPE_CHECKING:
-    from bayesvec.estimates.estimate import Estimate, Table
+    from bayesvec.estimates.estimate import Estimate
+    from bayesvec.estimates.table import Table
 
 _SUMMARY = re.compile(r'r?"""(.+?)(?:"""|$)', re.MULTILINE)  # the first line of a module
 
@@ -60,7 +61,7 @@ COMMON: dict[str, Argument | Option] = {
 
 def sentences(answer: Any, asked: Asked) -> "Iterable[str | Table[Any]]":
     """Return an answer as it is printed: estimates as one line each, a table as it is."""
-    from bayesvec.estimates.estimate import Table
+    from bayesvec.estimates.table import Table
 
     if isinstance(answer, Table):
         return [answer]
@@ -69,7 +70,7 @@ def sentences(answer: Any, asked: Asked) -> "Iterable[str | Table[Any]]":
 
 def plain_values(answer: Any, asked: Asked) -> Any:
     """Return an answer as it is written to JSON."""
-    from bayesvec.estimates.estimate import Table
+    from bayesvec.estimates.table import Table
 
     if isinstance(answer, Table):
         return {**asked, "rows": answer.to_dict()}

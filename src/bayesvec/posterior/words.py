@@ -34,25 +34,32 @@ def pair_question(
         file: Path | None = None,
         at: str | None = None,
     ) -> list[Estimate]:
-        return ask(posterior, _pairs_given(words, file, partners), at=at)
+        return ask(posterior, pairs_given(words, file, partners), at=at)
+
+    parameters: dict[str, Argument | Option] = {"words": words, "file": FILE}
+    return Question(asked, parameters=parameters, terms={form.partition("(")[0]: pair_term(ask, form)})
+
+
+def pair_term(ask: "Callable[..., list[Estimate]]", form: str) -> Term:
+    """Return the quantity of a pair of words that ``ask(posterior, pairs, at=...)`` answers."""
 
     def evaluate(posterior: "Posterior", parts: list[str], at: str | None) -> Estimate:
-        return ask(posterior, [split_words(parts[0])], at=at)[0]
+        return ask(posterior, [tuple(split_words(parts[0]))], at=at)[0]
 
-    kind = form.partition("(")[0]
-    parameters: dict[str, Argument | Option] = {"words": words, "file": FILE}
-    return Question(asked, parameters=parameters, terms={kind: Term(form, (2,), evaluate)})
+    return Term(form, (2,), evaluate)
 
 
 def pair_rows(
     posterior: "Posterior", pairs: Iterable[tuple[str, str]], what: str, at: str | None
-) -> tuple[list[tuple[str, str]], Int64]:
-    """Return pairs of different words, and their rows, (pair, 2)."""
+) -> tuple[list[tuple[str, str]], Int64, str | None]:
+    """Return pairs of different words, their rows, (pair, 2), and the slice that is meant."""
     wanted = checked_pairs(pairs)
     for one, other in wanted:
         if one == other:
             raise OptionError(f"a {what} needs two different words; got {one!r} twice")
-    return wanted, posterior.rows([word for pair in wanted for word in pair], at=at).reshape(-1, 2)
+    words = [word for pair in wanted for word in pair]
+    at = posterior.slice_meant(words, at)
+    return wanted, posterior.rows(words, at=at).reshape(-1, 2), at
 
 
 def checked_pairs(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -72,7 +79,7 @@ def check_number(n: int, most: int, reason: str) -> None:
         raise OptionError(f"n is {n}; {reason}, so it must be from 1 to {most}")
 
 
-def _pairs_given(words: list[str] | None, file: Path | None, what: str) -> list[tuple[str, str]]:
+def pairs_given(words: list[str] | None, file: Path | None, what: str) -> list[tuple[str, str]]:
     """Return the pairs that a command was given: one word with each of the others, or those of a file."""
     given = words or []
     if file is not None:

@@ -2,6 +2,6 @@
 
 from bayesvec.report.content import Content
 from bayesvec.report.gather import gather
-from bayesvec.report.write import page, write_report
+from bayesvec.report.write import default_place, page, write_report
 
-__all__ = ["Content", "gather", "page", "write_report"]
+__all__ = ["Content", "default_place", "gather", "page", "write_report"]

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bayesvec.diagnostics.check import Check
-from bayesvec.estimates.estimate import Estimate, Table
+from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.table import Table
 from bayesvec.posterior.questions.drift import Drift
 from bayesvec.posterior.questions.uncertain import Uncertainty
 from bayesvec.posterior.slices import Trajectory

@@ -12,7 +12,8 @@ from bayesvec.counts.store import open_counts
 from bayesvec.diagnostics.check import quantities
 from bayesvec.errors import BayesvecError, NumericalError, OptionError, RunError, UnknownWordError
 from bayesvec.estimates.convergence import FEWEST_DRAWS, ess_bulk
-from bayesvec.estimates.estimate import LEVEL, Estimate, tails
+from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.labels import label
 from bayesvec.posterior.questions.uncertain import word_counts
 from bayesvec.posterior.slices import Trajectory, shared_name

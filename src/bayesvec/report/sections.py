@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from bayesvec import __version__, plots
-from bayesvec.estimates.estimate import Estimate, formatted
+from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.texts import formatted, probability_text
 from bayesvec.plots.style import new_axes
 from bayesvec.priors.table import sentence as state_prior
 from bayesvec.report import elements as html
@@ -111,10 +112,10 @@ def _words(content: Content) -> str:
     parts = [html.paragraphs(*intro)]
     for number, (word, table) in enumerate(content.neighbors.items()):
         columns = ["neighbour", "cosine", "low", "high", f"P(top {len(table)})"]
-        rows = [
-            [each.word, *(_number(x) for x in (each.mean, each.low, each.high, each.probability))]
-            for each in table
-        ]
+        rows = []
+        for each in table:
+            probability = probability_text(each.probability, table.draws)
+            rows.append([each.word, *map(_number, (each.mean, each.low, each.high)), probability])
         axes = new_axes(None, width=_HALF_WIDTH, height=0.8 + 0.3 * len(table))
         level = None if content.is_point else content.level
         ax = plots.plot_neighbors(table, ax=axes, level=level, word=word)

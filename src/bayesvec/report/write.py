@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bayesvec import __version__
 from bayesvec._atomic import begins_with, check_free, placed
 from bayesvec._progress import progress as show_progress
-from bayesvec.estimates.estimate import LEVEL
+from bayesvec.estimates.intervals import LEVEL
 from bayesvec.estimates.labels import quoted
 from bayesvec.report import elements as html
 from bayesvec.report.content import Content
@@ -136,6 +136,11 @@ def write_report(
     with placed(final) as partial:
         partial.write_text(text, encoding="utf-8")
     return content
+
+
+def default_place(run: str | os.PathLike[str]) -> Path:
+    """Return the page of a run, in the current folder: the run's name with ``.report.html``."""
+    return Path(f"{Path(run).absolute().name.removesuffix('.run')}.report.html")
 
 
 def check_place(out: Path) -> None:

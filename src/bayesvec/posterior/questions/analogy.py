@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import LEVEL, Estimate, Table, tails
+from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.labels import label_at
 from bayesvec.estimates.per_draw import cosines_with_sum, nearest
+from bayesvec.estimates.table import Table
 from bayesvec.posterior.questions.similarity import COSINE
 from bayesvec.posterior.table import Argument, Option, Question
 from bayesvec.posterior.words import check_number
@@ -56,6 +58,7 @@ def analogy(
     level : float, optional
         Probability of the intervals of the cosines.
     """
+    at = posterior.slice_meant((a, b, c), at)
     rows = posterior.rows((a, b, c), at=at)
     if len(set(rows.tolist())) < 3:
         raise OptionError(f"an analogy needs three different words; got {a!r}, {b!r} and {c!r}")
@@ -75,7 +78,8 @@ def analogy(
         )
         table.append(Answer(posterior.bare_name(row, at), *shares, cosine.mean, *cosine.interval(level)))
     columns = f"P(nearest), P(in the top {n}), cosine with its {100 * level:g}% interval"
-    return Table(table, title=f"{label_at(asked, at)} : ?  {columns}", quantity=COSINE)
+    title = f"{label_at(asked, at)} : ?  {columns}"
+    return Table(table, title=title, quantity=COSINE, draws=posterior.num_draws)
 
 
 QUESTION = Question(

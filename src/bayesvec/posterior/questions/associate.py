@@ -47,6 +47,7 @@ def association(
     at : str, optional
         The slice whose words are meant.
     """
+    at = posterior.slice_meant([*x, *y, *a, *b], at)
     rows = _rows_of_sets(posterior, {"x": x, "y": y, "a": a, "b": b}, at)
     values = weat(posterior.draws, *rows)[:, :, None]
     return posterior.labelled(EFFECT, [label_at("WEAT effect", at)], values)[0]
@@ -65,6 +66,7 @@ def negative_share(
     The first estimate is the divergence from even judgement (Sweeney & Najafian 2019), 0 if all are judged
     alike; then comes the share of each target in the negative judgement, which would be 1 over their number.
     """
+    at = posterior.slice_meant([*targets, *positive, *negative], at)
     sets = {"targets": targets, "positive": positive, "negative": negative}
     divergence, shares = rnsb(posterior.draws, *_rows_of_sets(posterior, sets, at))
     whole = posterior.labelled(DIVERGENCE, [label_at("RNSB divergence", at)], divergence[:, :, None])

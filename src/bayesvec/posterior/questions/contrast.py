@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import LEVEL, Estimate, Table
+from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.intervals import LEVEL
+from bayesvec.estimates.table import Table
 from bayesvec.posterior.claims import THRESHOLD, Claims, claims, sign_line
 from bayesvec.posterior.slices import between
 from bayesvec.posterior.table import Argument, Asked, Option, Question

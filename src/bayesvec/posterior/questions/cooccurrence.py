@@ -48,6 +48,7 @@ def cooccurrences(
 ) -> list[Estimate]:
     """Return the probability that each pair of a word and a context is a positive sample."""
     wanted = checked_pairs(pairs)
+    at = posterior.slice_meant([word for word, _ in wanted], at)
     words = posterior.rows([word for word, _ in wanted], at=at)
     contexts = posterior.context_rows([context for _, context in wanted])
     return posterior.estimates(COOCCURRENCE, wanted, probabilities(posterior.draws, words, contexts), at)

@@ -23,7 +23,7 @@ def distances(
     posterior: "Posterior", pairs: Iterable[tuple[str, str]], *, at: str | None = None
 ) -> list[Estimate]:
     """Return the Euclidean distance between the vectors of each pair of words."""
-    wanted, rows = pair_rows(posterior, pairs, "distance", at)
+    wanted, rows, at = pair_rows(posterior, pairs, "distance", at)
     return posterior.estimates(DISTANCE, wanted, per_draw.distances(posterior.draws, *rows.T), at)
 
 

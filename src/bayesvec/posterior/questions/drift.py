@@ -10,8 +10,11 @@ import numpy.typing as npt
 from bayesvec._types import Bool, Float32, Float64, Int64
 from bayesvec._validate import one_of
 from bayesvec.errors import NumericalError, OptionError
-from bayesvec.estimates.estimate import LEVEL, Estimate, Quantity, Table, tails
+from bayesvec.estimates.estimate import Estimate, Quantity
+from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.per_draw import each_draw
+from bayesvec.estimates.table import Table
+from bayesvec.estimates.texts import few_text
 from bayesvec.posterior.claims import THRESHOLD, claims, sign_line, sign_values
 from bayesvec.posterior.slices import Trajectory, slice_ends, trajectory
 from bayesvec.posterior.table import Argument, Asked, Option, Question
@@ -91,10 +94,11 @@ class Drift:
         most = f"the {100 * self.share:g}% of {self.words:,} words that differ most"
         if not self.claimed:
             return f"no word is among {most} with a probability of {self.threshold:g}: nothing is claimed"
+        false = few_text(self.expected_false, self.claimed, self.table.draws)
         number = "1 word is" if self.claimed == 1 else f"{self.claimed} words are"
         return (
             f"{number} among {most} with a probability of at least {self.threshold:g}; "
-            f"{self.expected_false:.2g} of these claims are expected to be false"
+            f"{false} of these claims are expected to be false"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -166,7 +170,7 @@ def drift(
         f"P(among the {100 * share:g}% that differ most)"
     )
     return Drift(
-        Table(table, title=title, quantity=Quantity("change", CHANGES[by])),
+        Table(table, title=title, quantity=Quantity("change", CHANGES[by]), draws=posterior.num_draws),
         one,
         other,
         by,

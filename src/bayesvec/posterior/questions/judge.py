@@ -11,7 +11,8 @@ import numpy.typing as npt
 from bayesvec._progress import progress as show_progress
 from bayesvec._types import Bool, Float64, Int64
 from bayesvec.errors import InputError
-from bayesvec.estimates.estimate import LEVEL, Estimate, Quantity
+from bayesvec.estimates.estimate import Estimate, Quantity
+from bayesvec.estimates.intervals import LEVEL
 from bayesvec.estimates.labels import label_at
 from bayesvec.estimates.per_draw import cosines, each_draw
 from bayesvec.posterior.table import Argument, Option, Question

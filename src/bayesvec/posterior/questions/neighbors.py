@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bayesvec._types import Float64, Int64
-from bayesvec.estimates.estimate import LEVEL, Estimate, Table, tails
+from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.labels import label_at
 from bayesvec.estimates.per_draw import cosines, nearest
+from bayesvec.estimates.table import Table
 from bayesvec.posterior.questions.similarity import COSINE
 from bayesvec.posterior.table import Option, Question
 from bayesvec.posterior.words import check_number
@@ -51,6 +53,7 @@ def neighbors(
         The nearest first. ``probability`` is the fraction of draws in which the word is among the ``n``
         nearest, that is, fewer than ``n`` words are strictly nearer.
     """
+    at = posterior.slice_meant([word], at)
     row = posterior.rows([word], at=at)
     tails(level)
     among = posterior.slice_rows(at)
@@ -83,7 +86,7 @@ def neighbor_table(
     columns = f"cosine, {100 * level:g}% interval, P(in the top {len(rows)})"
     if posterior.is_point:
         columns = "cosine of one point, which has no interval"
-    return Table(table, title=f"{title}: {columns}", quantity=COSINE)
+    return Table(table, title=f"{title}: {columns}", quantity=COSINE, draws=posterior.num_draws)
 
 
 QUESTION = Question(

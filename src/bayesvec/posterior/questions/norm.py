@@ -18,6 +18,7 @@ NORM = Quantity("norm", "length of the vector", (0.0, math.inf))
 def norms(posterior: "Posterior", words: Iterable[str], *, at: str | None = None) -> list[Estimate]:
     """Return the length of the vector of each word."""
     wanted = words if isinstance(words, str) else list(words)
+    at = posterior.slice_meant(wanted, at)
     values = per_draw.norms(posterior.draws, posterior.rows(wanted, at=at))
     return posterior.estimates(NORM, [(word,) for word in wanted], values, at)
 

@@ -39,6 +39,7 @@ def projection(
     """
     pairs = checked_axis(axis)
     wanted = words if isinstance(words, str) else list(words)
+    at = posterior.slice_meant([*wanted, *(word for pair in pairs for word in pair)], at)
     rows = posterior.rows(wanted, at=at)
     poles = posterior.rows([word for pair in pairs for word in pair], at=at).reshape(-1, 2)
     values = projections(posterior.draws, rows, poles)

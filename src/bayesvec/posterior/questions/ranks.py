@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from bayesvec.errors import OptionError
 from bayesvec.estimates import per_draw
-from bayesvec.estimates.estimate import Estimate, Quantity, plain, with_probability
+from bayesvec.estimates.estimate import Estimate, Quantity
+from bayesvec.estimates.texts import plain, with_probability
 from bayesvec.posterior.table import Argument, Asked, Option, Question, Term
 from bayesvec.posterior.terms import split_words
 
@@ -27,6 +28,7 @@ def ranks(
     pairs = [(word, other) for other in others]
     if (word, word) in pairs:
         raise OptionError(f"a rank needs two different words; got {word!r} twice")
+    at = posterior.slice_meant([word, *(other for _, other in pairs)], at)
     rows = posterior.rows([other for _, other in pairs], at=at)
     row = int(posterior.rows([word], at=at)[0])
     values = per_draw.ranks(posterior.draws, row, rows, among=posterior.slice_rows(at))
@@ -45,7 +47,8 @@ def _lines(estimates: list[Estimate], asked: Asked) -> Iterator[str]:
     n = asked["n"]
     for each in estimates:
         in_top = 1.0 - each.probability_above(n)
-        yield with_probability(each.sentence(asked["level"]), f"P(in the top {n})", in_top, ".2f")
+        sentence, name = each.sentence(asked["level"]), f"P(in the top {n})"
+        yield with_probability(sentence, name, in_top, each.draws.size, decimals=2)
 
 
 def _to_json(estimates: list[Estimate], asked: Asked) -> list[dict[str, Any]]:

@@ -1,11 +1,17 @@
 """Give the cosine between a word and others, or of the pairs in a file, with its interval."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, overload
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast, overload
 
+from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Estimate, Quantity
+from bayesvec.estimates.matrix import Matrix
 from bayesvec.estimates.per_draw import cosines
-from bayesvec.posterior.words import WORDS, pair_question, pair_rows
+from bayesvec.estimates.table import Table
+from bayesvec.posterior.table import Asked, Option, Question, sentences
+from bayesvec.posterior.words import FILE, WORDS, pair_rows, pair_term, pairs_given
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
@@ -44,20 +50,73 @@ def similarity(
     return similarities(posterior, [(word, each) for each in other], at=at)
 
 
+@overload
 def similarities(
-    posterior: "Posterior", pairs: Iterable[tuple[str, str]], *, at: str | None = None
-) -> list[Estimate]:
-    """Return the cosine of each pair of words.
+    posterior: "Posterior", words: list[str] | tuple[str, ...], *, at: str | None = None
+) -> Matrix: ...
+@overload
+def similarities(
+    posterior: "Posterior", words: Iterable[tuple[str, str]], *, at: str | None = None
+) -> list[Estimate]: ...
+
+
+def similarities(
+    posterior: "Posterior", words: Iterable[str | tuple[str, str]], *, at: str | None = None
+) -> Matrix | list[Estimate]:
+    """Return the cosines among some words as a matrix, or the cosine of each of some pairs.
 
     Parameters
     ----------
-    pairs : iterable of (str, str)
-        Pairs of different words.
+    words : list of str, or iterable of (str, str)
+        Different words, two or more; or pairs of different words.
     at : str, optional
         The slice whose words are meant.
+
+    Returns
+    -------
+    Matrix or list of Estimate
+        ``matrix["tax", "law"]`` is the estimate of a pair, and `bayesvec.plots.plot_heatmap` draws them all.
     """
-    wanted, rows = pair_rows(posterior, pairs, "similarity", at)
+    given = list(words)
+    if not given or not all(isinstance(each, str) for each in given):
+        return _of_pairs(posterior, cast("list[tuple[str, str]]", given), at)
+    among = cast("list[str]", given)
+    if len(among) < 2:
+        raise OptionError(f"got one word, {among[0]!r}; a matrix of cosines needs two or more")
+    if isinstance(words, str):
+        raise OptionError(f"{words!r} is one text; give a list of words")
+    return Matrix(tuple(among), tuple(_of_pairs(posterior, list(combinations(among, 2)), at)))
+
+
+def _of_pairs(posterior: "Posterior", pairs: Iterable[tuple[str, str]], at: str | None) -> list[Estimate]:
+    wanted, rows, at = pair_rows(posterior, pairs, "similarity", at)
     return posterior.estimates(COSINE, wanted, cosines(posterior.draws, *rows.T), at)
 
 
-QUESTION = pair_question(similarities, "cosine(word, word)", WORDS)
+def _ask(
+    posterior: "Posterior",
+    words: list[str] | None = None,
+    *,
+    file: Path | None = None,
+    matrix: bool = False,
+    at: str | None = None,
+) -> Matrix | list[Estimate]:
+    if matrix and file is not None:
+        raise OptionError("got --matrix and --file; --matrix takes words")
+    return similarities(posterior, words or [] if matrix else pairs_given(words, file, "words"), at=at)
+
+
+def _lines(answer: Matrix | list[Estimate], asked: Asked) -> "Iterable[str | Table[Any]]":
+    return [answer.text(asked["level"])] if isinstance(answer, Matrix) else sentences(answer, asked)
+
+
+QUESTION = Question(
+    _ask,
+    parameters={
+        "words": WORDS,
+        "file": FILE,
+        "matrix": Option("Give the cosines among all of the words.", ("--matrix",)),
+    },
+    lines=_lines,
+    terms={"cosine": pair_term(similarities, "cosine(word, word)")},
+)

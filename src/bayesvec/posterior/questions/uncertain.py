@@ -8,7 +8,7 @@ import numpy as np
 from bayesvec._types import Float64, Int64
 from bayesvec._validate import one_of
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import Table
+from bayesvec.estimates.table import Table
 from bayesvec.posterior.table import Argument, Option, Question
 from bayesvec.posterior.words import check_number
 
