@@ -174,7 +174,7 @@ def test_comparisons_are_events_with_a_probability():
     assert ((a > b) & (a < 3)).probability == 0.25
     assert ((a > b) | (a < 1)).probability == 0.75
     assert (~(a > b)).probability == 0.5
-    assert str(a > b) == "P(norm(a) > norm(b)) = 0.500"
+    assert str(a > b) == "P(norm(a) > norm(b)) = 0.5"
     assert str(a > -1) == "P(norm(a) > -1) > 0.8"
     assert math.isnan((Estimate([[1.0]]) > 0).probability)
     assert str(Estimate([[1.0]], "x") > 0).startswith("x > 0: True at one point")

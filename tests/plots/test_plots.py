@@ -9,6 +9,7 @@ from bayesvec import plots
 from bayesvec.errors import OptionError, UnknownWordError
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.table import Table
+from bayesvec.estimates.texts import probability_text
 from bayesvec.plots import style
 from bayesvec.posterior.posterior import Posterior
 from bayesvec.posterior.questions.norm import NORM
@@ -195,7 +196,7 @@ def test_neighbors(post):
     )
     assert words_at(ax.get_yticklabels()) == table["word"]
     texts = [text.get_text() for text in ax.texts]
-    assert texts == [*(f"{p:.2f}" for p in table["probability"]), "P(top 4)"]
+    assert texts == [*(probability_text(p, table.draws) for p in table["probability"]), "P(top 4)"]
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the nearest on top
     assert ax.get_xlabel() == "cosine with king, 90% interval"
 

@@ -32,7 +32,7 @@ def test_the_shared_vector_of_a_grouped_run():
     np.testing.assert_array_equal(post.get_vector("tax@D"), post["tax@D"])
     assert np.linalg.norm(post.get_vector("tax", norm=True)) == pytest.approx(1.0)
     assert post.similarity("tax@D", "law@R").label == "cosine(tax@D, law@R)"
-    with pytest.raises(UnknownWordError, match="'cat' is not in the vocabulary"):
+    with pytest.raises(UnknownWordError, match="'cat@shared' is not in the vocabulary"):
         post.similarity("tax", "cat")
 
 

@@ -39,9 +39,11 @@ def make_command(question: Question) -> Any:
         try:
             answers = {"": (question.ask(posterior, **given), asked)}
         except UnknownWordError as error:
-            if given.get("at", "") is not None or error.word not in posterior:
+            if given.get("at", "") is not None or not posterior.slices or error.word not in posterior:
                 raise
             answers = dict(_side_by_side(question, posterior, given, asked))
+            if not answers:
+                raise
         if as_json:
             values = {name: question.to_json(*each) for name, each in answers.items()}
             print_json(values.get("", {"slices": values}))

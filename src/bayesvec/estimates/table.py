@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Row = TypeVar("Row", bound=NamedTuple)
 
 # columns that hold fractions of draws
-PROBABILITIES = ("probability", "in_top")
+PROBABILITIES = ("probability", "in_top", "gained", "lost")
 
 _LATEX = str.maketrans(
     {
@@ -168,6 +168,8 @@ class Table(Generic[Row]):
         return [all(isinstance(value, str) for value in self[name]) for name in self.columns]
 
     def _text(self, name: str, value: Any) -> str:
+        if value is None:
+            return "n/a"
         if not isinstance(value, float):
             return printable(str(value))
         if math.isnan(value):

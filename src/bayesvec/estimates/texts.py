@@ -27,7 +27,7 @@ def probability_text(value: float, draws: int | None = None, *, decimals: int = 
     draws : int, optional
         How many draws; many if not given.
     decimals : int
-        Two or three; near 0 and 1 there are always three.
+        Two, near 0 and 1 three; or 3 for three significant digits everywhere.
     """
     if math.isnan(value):
         return "n/a"
@@ -36,8 +36,8 @@ def probability_text(value: float, draws: int | None = None, *, decimals: int = 
         return f"< {least:g}"
     if value > 1 - LEAST / 2 or (draws and value > 1 - 0.5 / draws):
         return f"> {1 - least:.3g}"
-    near = min(value, 1 - value) < 0.5 * 10**-decimals
-    return f"{value:.{3 if near else decimals}f}"
+    near = min(value, 1 - value) < 0.005
+    return f"{value:.3g}" if decimals == 3 else f"{value:.{3 if near else 2}f}"
 
 
 def with_probability(

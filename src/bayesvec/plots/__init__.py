@@ -14,7 +14,7 @@ from bayesvec.plots.rings import plot_rings
 from bayesvec.plots.saving import save_figure
 from bayesvec.plots.style import COLOURS, DASHES, MARKERS
 from bayesvec.plots.traces import plot_trace, rank_histograms
-from bayesvec.plots.trajectories import plot_drift, plot_trajectory
+from bayesvec.plots.trajectories import plot_drift, plot_neighbor_changes, plot_trajectory
 from bayesvec.plots.uncertainty import plot_uncertainty
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "plot_forest",
     "plot_heatmap",
     "plot_map",
+    "plot_neighbor_changes",
     "plot_neighbors",
     "plot_projection",
     "plot_ranks_sbc",

@@ -12,7 +12,17 @@ from bayesvec.estimates.intervals import LEVEL
 from bayesvec.estimates.table import Table
 from bayesvec.estimates.texts import probability_text
 from bayesvec.plots.quantities import scale_of
-from bayesvec.plots.style import LETTER, by_run, fonts_for, legend_above, look, new_axes, safe, tidy
+from bayesvec.plots.style import (
+    LETTER,
+    by_run,
+    fonts_for,
+    legend_above,
+    look,
+    new_axes,
+    safe,
+    share_of_width,
+    tidy,
+)
 from bayesvec.plots.table import QUANTITIES, Plot, Request
 
 if TYPE_CHECKING:
@@ -170,9 +180,17 @@ def draw_probabilities(ax: "Axes", table: Table[Any], name: str) -> None:
     """Write the ``probability`` of each row to the right of its line; a single point has none."""
     if np.isnan(table["probability"]).all():
         return
-    texts = [probability_text(value, table.draws) for value in table["probability"]]
-    for place, text in [*enumerate(texts), (-1, name)]:
-        ax.text(1.02, place, text, transform=ax.get_yaxis_transform(), va="center")
+    write_beside(ax, [probability_text(value, table.draws) for value in table["probability"]], name)
+
+
+def write_beside(ax: "Axes", texts: Sequence[str], name: str, *, column: int = 0) -> None:
+    """Write a text at the right of each line and its name above them; columns are counted from the axes."""
+    x = 1.02 + column * 0.95 / share_of_width(ax)  # in widths of the axes, which are most of the figure
+    for place, text in enumerate(texts):
+        ax.text(x, place, text, transform=ax.get_yaxis_transform(), va="center_baseline", clip_on=False)
+    ax.annotate(
+        name, (x, 1.0), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points", va="bottom"
+    )
 
 
 def mark_zero(ax: "Axes") -> None:
@@ -224,9 +242,19 @@ def _contrast(request: Request) -> "Axes":
     from bayesvec.posterior.slices import between
 
     assert request.between is not None
-    differences = between(request.run, request.words, *request.between)
-    ax = plot_forest(differences, level=request.level, xlabel="difference")
+    first, last = request.between
+    differences = between(request.run, request.words, first, last)
+    names = [term.strip() for term in request.words]
+    ax = forest_axes(None, names, 1)
+    series = {"": _intervals(differences, request.level)}
+    xlabel = f"difference, {safe(last)} - {safe(first)}"
+    draw_forest(ax, names, series, xlabel=xlabel, ylabel="quantity", level=request.level)
     mark_zero(ax)
+    if not request.run.is_point:
+        size = request.run.num_draws
+        write_beside(
+            ax, [probability_text(each.probability_above(0.0), size) for each in differences], "P(above 0)"
+        )
     return ax
 
 

@@ -40,7 +40,6 @@ def plot_heatmap(matrix: "Matrix", *, ax: "Axes | None" = None, level: float = L
     ax = new_axes(ax, width=margin + cell * number, height=0.9 + LETTER * 5 + 0.7 * cell * number)
     hidden = np.triu(np.ones((number, number), dtype=bool))
     mean = np.ma.array(matrix.mean, mask=hidden)[1:, :-1]
-    scale = scale_of(matrix.estimates)
     size = float(np.abs(mean).max()) or 1.0
     image = ax.imshow(mean, cmap="PuOr_r", vmin=-size, vmax=size, aspect="auto")
     family = fonts_for(matrix.words)
@@ -50,12 +49,17 @@ def plot_heatmap(matrix: "Matrix", *, ax: "Axes | None" = None, level: float = L
     ax.set_yticks(range(number - 1), names[1:], fontfamily=family)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
+    ax.set_ylabel("word")
+    shown = scale_of(matrix.estimates).axis
+    if number <= MOST_WITH_TEXT and matrix.estimates[0].draws.size > 1:
+        shown += f", {100 * level:g}% interval below it"
+    ax.set_xlabel(shown)
     if number <= MOST_WITH_TEXT:
         _write_cells(ax, matrix, level, size)
-    figure: Any = ax.get_figure(root=True)
-    bar = figure.colorbar(image, ax=ax, shrink=0.8)
-    bar.outline.set_visible(False)
-    bar.set_label(scale.axis)
+    else:
+        figure: Any = ax.get_figure(root=True)
+        bar = figure.colorbar(image, ax=ax, shrink=0.8)
+        bar.outline.set_visible(False)
     return ax
 
 
@@ -80,4 +84,14 @@ def _draw(request: Request) -> "Axes":
     return plot_heatmap(request.run.similarities(request.words, at=request.at), level=request.level)
 
 
-PLOTS = (Plot("heatmap", "cosines among words", "two words or more", _draw, least=2, options=("at",)),)
+PLOTS = (
+    Plot(
+        "heatmap",
+        "cosines among words",
+        "two words or more",
+        _draw,
+        "RUN king tax law",
+        least=2,
+        options=("at",),
+    ),
+)

@@ -1,24 +1,39 @@
 """Quantities over groups and time: lines with bands, and the words that differ most between two slices."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesvec._types import Bool, Float64
 from bayesvec.errors import OptionError
 from bayesvec.estimates.intervals import LEVEL
-from bayesvec.plots.forests import draw_forest, draw_probabilities, forest_axes
+from bayesvec.estimates.texts import probability_text
+from bayesvec.plots.forests import draw_forest, draw_probabilities, forest_axes, mark_zero, write_beside
 from bayesvec.plots.quantities import scale_of
-from bayesvec.plots.style import DASHES, fonts_for, legend_above, look, new_axes, pick, safe, tidy
+from bayesvec.plots.style import (
+    DASHES,
+    LETTER,
+    fonts_for,
+    legend_above,
+    look,
+    new_axes,
+    pick,
+    safe,
+    share_of_width,
+    tidy,
+)
 from bayesvec.plots.table import QUANTITIES, Plot, Request
-from bayesvec.posterior.slices import are_numbers
+from bayesvec.posterior.slices import FEW_SEEN, are_numbers, is_few
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from bayesvec.posterior.neighbor_changes import NeighborChanges
     from bayesvec.posterior.questions.drift import Drift
     from bayesvec.posterior.slices import Trajectory
 
+FAINT = 0.35  # opacity where data are few
 SPREAD = 0.5  # width of the quantities at one unordered slice, in units of the distance between slices
 
 
@@ -50,17 +65,21 @@ def plot_trajectory(
         mean = np.array([estimate.mean for estimate in path.estimates])
         style = {**look(number, "color", "marker"), "markersize": 4, "label": safe(path.label)}
         colour = style["color"]
+        few = np.isin(path.slices, path.few)
         if ordered:
-            ax.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0)
+            _draw_bands(ax, at, low, high, few, colour)
             ax.plot(at, mean, linestyle=pick(DASHES, number), **style)
         else:  # side by side, so that bars do not hide each other
             at = at + SPREAD * ((number + 0.5) / len(every) - 0.5)
-            ax.vlines(at, low, high, color=colour)
+            ax.vlines(at, low, high, color=colour, alpha=np.where(few, FAINT, 1.0).tolist())
             ax.plot(at, mean, linestyle="none", **style)
+        if few.any():
+            hollow = style | {"label": "", "markerfacecolor": "white"}
+            ax.plot(at[few], mean[few], linestyle="none", **hollow)
+    if any(path.few for path in every):
+        _note(ax, f"hollow: a word was seen fewer than {FEW_SEEN} times")
     if not in_time:
-        ax.set_xticks(
-            [places[name] for name in order], [safe(name) for name in order], fontfamily=fonts_for(order)
-        )
+        _name_slices(ax, order, [places[name] for name in order])
     else:
         from matplotlib.ticker import MaxNLocator
 
@@ -74,6 +93,27 @@ def plot_trajectory(
     tidy(ax)
     legend_above(ax, columns=3)
     return ax
+
+
+def _draw_bands(ax: "Axes", at: Float64, low: Float64, high: Float64, few: Bool, colour: str) -> None:
+    """Draw a band between slices, fainter towards a slice with few data."""
+    parts = [slice(i, i + 2) for i in range(len(at) - 1)] if few.any() and len(at) > 1 else [slice(None)]
+    for part in parts:
+        alpha = 0.06 if few[part].any() else 0.18
+        ax.fill_between(at[part], low[part], high[part], color=colour, alpha=alpha, linewidth=0)
+
+
+def _note(ax: "Axes", text: str) -> None:
+    """Write a small note at the lower right of the axes."""
+    place: dict[str, Any] = {"xycoords": "axes fraction", "xytext": (0, 3), "textcoords": "offset points"}
+    ax.annotate(text, (1.0, 0.0), **place, ha="right", fontsize="small", color="0.35")
+
+
+def _name_slices(ax: "Axes", names: list[str], places: list[float]) -> None:
+    """Write the names of the slices below the axis, at an angle where they would overlap."""
+    wide = LETTER * (2 + max(map(len, names))) * len(names) > 0.8 * share_of_width(ax)
+    angle: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if wide else {}
+    ax.set_xticks(places, [safe(name) for name in names], fontfamily=fonts_for(names), **angle)
 
 
 def plot_drift(drift: "Drift", *, ax: "Axes | None" = None, level: float = LEVEL) -> "Axes":
@@ -93,7 +133,39 @@ def plot_drift(drift: "Drift", *, ax: "Axes | None" = None, level: float = LEVEL
     mean, low, high = (np.array(table[name], dtype=np.float64) for name in ("change", "low", "high"))
     xlabel = f"{drift.measure} between {safe(drift.first)} and {safe(drift.last)}, {100 * level:g}% interval"
     draw_forest(ax, table["word"], {"": (mean, low, high)}, xlabel=xlabel, ylabel="word")
+    for label, row in zip(ax.get_yticklabels(), table, strict=True):
+        if is_few(row.seen_first) or is_few(row.seen_last):
+            label.set_alpha(FAINT)
+    ax.set_xlim(left=min(0.0, ax.get_xlim()[0]) if np.nanmin([*low, *mean]) < 0 else 0.0)
+    mark_zero(ax)
     draw_probabilities(ax, table, f"P(top {100 * drift.share:g}%)")
+    return ax
+
+
+def plot_neighbor_changes(
+    changes: "NeighborChanges", *, ax: "Axes | None" = None, level: float = LEVEL
+) -> "Axes":
+    """Draw the neighbours that a word gains (above) and loses (below) from one slice to another as a forest.
+
+    Parameters
+    ----------
+    changes : NeighborChanges
+        From `Posterior.neighbor_changes`.
+    ax : Axes, optional
+        Where to draw.
+    level : float, optional
+        Probability of the table's intervals, for the label of the axis.
+    """
+    table = changes.table
+    ax = forest_axes(ax, table["word"], 1)
+    mean, low, high = (np.array(table[name], dtype=np.float64) for name in ("change", "low", "high"))
+    xlabel = f"cosine with {safe(changes.word)}, {safe(changes.last)} - {safe(changes.first)}"
+    draw_forest(ax, table["word"], {"": (mean, low, high)}, xlabel=xlabel, ylabel="neighbour", level=level)
+    mark_zero(ax)
+    for place, name in ((0, "gained"), (1, "lost")):
+        texts = [probability_text(value, table.draws) for value in table[name]]
+        if not np.isnan(table[name]).all():
+            write_beside(ax, texts, f"P({name})", column=place)
     return ax
 
 
@@ -113,6 +185,12 @@ def _drift(request: Request) -> "Axes":
     return plot_drift(answer, level=request.level)
 
 
+def _neighbor_changes(request: Request) -> "Axes":
+    first, last = request.between or (None, None)
+    changes = request.run.neighbor_changes(request.words[0], first, last, request.n, level=request.level)
+    return plot_neighbor_changes(changes, level=request.level)
+
+
 PLOTS = (
     Plot(
         "trajectory",
@@ -130,5 +208,24 @@ PLOTS = (
         "SLICED -n 2 --between R,D",
         most=0,
         options=("between", "by"),
+    ),
+    Plot(
+        "differ",
+        "words that differ most between two groups, as drift",
+        "no words",
+        _drift,
+        "SLICED -n 2 --between R,D",
+        most=0,
+        options=("between", "by"),
+    ),
+    Plot(
+        "gained",
+        "neighbours that a word gains and loses between two slices",
+        "one word",
+        _neighbor_changes,
+        "SLICED tax -n 1 --between R,D",
+        least=1,
+        most=1,
+        options=("between",),
     ),
 )

@@ -196,7 +196,7 @@ def to_keyedvectors(posterior: "Posterior") -> Any:
     from bayesvec.vectors.read import posterior_mean
 
     means = posterior_mean(posterior.draws)
-    keyed = KeyedVectors(means.dim, count=len(means))
+    keyed = KeyedVectors(means.dim)
     keyed.add_vectors(list(means.words), means.values)
     return keyed
 

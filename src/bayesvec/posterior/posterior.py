@@ -15,6 +15,7 @@ from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Estimate, Quantity
 from bayesvec.estimates.labels import label
 from bayesvec.posterior import gensim as _gensim
+from bayesvec.posterior import neighbor_changes as _neighbor_changes
 from bayesvec.posterior import slices as _slices
 from bayesvec.posterior import table
 from bayesvec.posterior.later import LaterModule
@@ -77,6 +78,8 @@ class Posterior:
     negative_share = _associate.negative_share
     trajectory = _slices.trajectory
     drift = _drift.drift
+    differ = _drift.drift  # between groups that are not times
+    neighbor_changes = _neighbor_changes.neighbor_changes
     uncertainty = _uncertain.uncertainty
     judge = _judge.judge
     analogy_accuracy = _judge.analogy_accuracy
@@ -222,8 +225,8 @@ class Posterior:
         if at is not None or shared not in self.slices:
             return at
         asked = list(words)
-        bare = all(word not in self._words and f"{word}@{shared}" in self._words for word in asked)
-        return shared if bare and asked else None
+        bare = not any(word in self._words for word in asked)
+        return shared if bare and any(f"{word}@{shared}" in self._words for word in asked) else None
 
     def context_rows(self, contexts: Iterable[str]) -> Int64:
         """Return the row of each context in alpha; raise an `UnknownWordError` with the closest names."""

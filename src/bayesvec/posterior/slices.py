@@ -4,16 +4,23 @@ import contextlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from bayesvec._types import Int64
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.intervals import LEVEL
-from bayesvec.posterior.terms import evaluate
+from bayesvec.posterior.terms import evaluate, words_of
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
     from bayesvec.storage.reader import Draws
+
+
+FEW_SEEN = 100  # positive samples of a word in a slice; with fewer, the prior decides much
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,8 @@ class Trajectory:
         Whether the slices follow one another, as years do and parties do not.
     every_slice : tuple of str
         All slices of the run, in order.
+    seen : dict of str to int, or None
+        Positive samples, in each slice, of that of its words that was seen least; None if the run has no counts.
     """
 
     label: str
@@ -39,6 +48,19 @@ class Trajectory:
     estimates: tuple[Estimate, ...]
     ordered: bool
     every_slice: tuple[str, ...]
+    seen: dict[str, int] | None = None
+
+    @property
+    def few(self) -> tuple[str, ...]:
+        """Slices in which one of its words was seen fewer than `FEW_SEEN` times."""
+        return tuple(name for name in self.slices if self.seen is not None and is_few(self.seen[name]))
+
+    def few_sentence(self) -> str:
+        """Return what a reader should know about slices with few data."""
+        return (
+            f"a word was seen fewer than {FEW_SEEN} times at {', '.join(self.few)}; there the prior and the other "
+            "slices decide"
+        )
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -59,13 +81,14 @@ class Trajectory:
     def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
         """Return plain values."""
         values = [
-            {"slice": name, **estimate.to_dict(level)}
+            {"slice": name, "seen": None if self.seen is None else self.seen[name], **estimate.to_dict(level)}
             for name, estimate in zip(self.slices, self.estimates, strict=True)
         ]
         return {
             "label": self.label,
             "ordered": self.ordered,
             "missing": list(self.missing),
+            "few": list(self.few),
             "values": values,
         }
 
@@ -131,7 +154,43 @@ def trajectory(posterior: "Posterior", term: str) -> Trajectory:
     if not known:
         evaluate(posterior, term, at=slices[0])  # raises, with the closest words
     ordered = bool(slices_in_time(posterior.draws)) or are_numbers(slices)
-    return Trajectory(term.strip(), tuple(known), tuple(values), ordered, slices)
+    seen = _seen_least(posterior, term, known)
+    return Trajectory(term.strip(), tuple(known), tuple(values), ordered, slices, seen)
+
+
+def seen_counts(posterior: "Posterior") -> Int64 | None:
+    """Return the positive samples of each row in the run's counts, (row,); None if the run has none."""
+    from bayesvec.counts.store import open_counts  # takes time to import
+
+    folder = Path(posterior.path) / "counts"
+    return open_counts(folder).by_word.positives() if folder.exists() else None
+
+
+def is_few(seen: int | None) -> bool:
+    """Whether a word was seen so seldom that the prior decides much."""
+    return seen is not None and seen < FEW_SEEN
+
+
+def _seen_least(posterior: "Posterior", term: str, slices: Sequence[str]) -> dict[str, int] | None:
+    """Return for each slice the positive samples of the rarest word of a term; contexts do not count."""
+    counts = seen_counts(posterior)
+    if counts is None:
+        return None
+    words = words_of(term)
+    rows = {name: [f"{word}@{name}" for word in words if f"{word}@{name}" in posterior] for name in slices}
+    return {name: int(counts[posterior.rows(each)].min()) for name, each in rows.items() if each}
+
+
+def words_in_both(posterior: "Posterior", one: str, other: str) -> tuple[list[str], Int64]:
+    """Return the words that occur in both slices, and their rows in each, (words, 2)."""
+    here, there = (
+        {posterior.bare_name(row, name): row for row in posterior.slice_rows(name).tolist()}
+        for name in (one, other)
+    )
+    words = [word for word in here if word in there]
+    if not words:
+        raise OptionError(f"no word occurs both at {one!r} and at {other!r}")
+    return words, np.array([(here[word], there[word]) for word in words], dtype=np.int64)
 
 
 def slice_ends(posterior: "Posterior", first: str | None, last: str | None) -> tuple[str, str]:

@@ -48,6 +48,13 @@ def evaluate(posterior: "Posterior", term: str, *, at: str | None = None) -> "Es
     return kind.evaluate(posterior, parts, found["at"] or at)
 
 
+def words_of(term: str) -> list[str]:
+    """Return the words that a term names, those of an axis too."""
+    found = _TERM.fullmatch(term)
+    inside = found["inside"] if found else ""
+    return list(dict.fromkeys(_unquoted(word) for word in re.findall(_WORD, inside)))
+
+
 def split_parts(text: str) -> list[str]:
     """Split ``a, "b;c"; d`` at the semicolons between words."""
     parts, place = [], 0

@@ -16,7 +16,16 @@ from bayesvec.estimates.per_draw import each_draw
 from bayesvec.estimates.table import Table
 from bayesvec.estimates.texts import few_text
 from bayesvec.posterior.claims import THRESHOLD, claims, sign_line, sign_values
-from bayesvec.posterior.slices import Trajectory, slice_ends, trajectory
+from bayesvec.posterior.neighbor_changes import NeighborChanges, neighbor_changes
+from bayesvec.posterior.slices import (
+    FEW_SEEN,
+    Trajectory,
+    is_few,
+    seen_counts,
+    slice_ends,
+    trajectory,
+    words_in_both,
+)
 from bayesvec.posterior.table import Argument, Asked, Option, Question
 from bayesvec.posterior.words import check_number
 
@@ -45,6 +54,10 @@ class Change(NamedTuple):
     probability: float  # of being in the fraction of words that changed most
     rhat: float  # of the change
     ess: float
+    seen_first: int | None = (
+        None  # positive samples of the word in the first slice; None if the run has no counts
+    )
+    seen_last: int | None = None
 
 
 @dataclass(frozen=True)
@@ -82,12 +95,31 @@ class Drift:
     threshold: float
 
     def __str__(self) -> str:
-        return f"{self.table.title}\n{self.table}\n{self.sentence()}"
+        return "\n".join([self.table.title, str(self.table), self.sentence(), *self.notes])
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
 
     @property
     def measure(self) -> str:
         """Name of the measure of change."""
         return CHANGES[self.by]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the table should know: about the measure, and about words with little data."""
+        notes = []
+        if self.by in ("cosine", "distance"):
+            notes.append(
+                f"{self.measure} is above 0 in every draw, so its interval excludes 0 for every word, changed or "
+                "not; judge by the probability, which compares the word with all others, or use --by direction"
+            )
+        if few := [row.word for row in self.table if is_few(row.seen_first) or is_few(row.seen_last)]:
+            notes.append(
+                f"seen fewer than {FEW_SEEN} times in one of the slices: {', '.join(few)}; "
+                "there the prior and the other slices decide"
+            )
+        return notes
 
     def sentence(self) -> str:
         """Return one sentence: how many words are claimed to have changed."""
@@ -104,7 +136,7 @@ class Drift:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         kept = {name: value for name, value in vars(self).items() if name != "table"}
-        return {**kept, "changes": self.table.to_dict()}
+        return {**kept, "notes": self.notes, "changes": self.table.to_dict()}
 
 
 def drift(
@@ -123,7 +155,8 @@ def drift(
     The vectors of the two slices share their contexts and so can be compared: by how far apart they are in
     the direction of their mean difference, by their whole distance, or by 1 - cosine, which favours words
     with short vectors, such as function words. With many axes and little text the last two are mostly
-    noise, to which every axis contributes; the first leaves out the other directions. (Its mean direction is
+    noise, to which every axis contributes, and they are above 0 in every draw, changed or not; the first leaves out
+    the other directions. (Its mean direction is
     estimated from the same draws, so with few effective draws a change looks a little larger: by K / ESS of its
     variance.) Every word differs a little in every draw; so the probability is that of being in the
     ``share`` of words that differ most in a draw.
@@ -151,7 +184,7 @@ def drift(
         if not 0.0 < value < 1.0:
             raise OptionError(f"{name} is {value:g}; it must lie between 0 and 1, such as 0.1")
     one, other = slice_ends(posterior, first, last)
-    words, rows = _words_in_both(posterior, one, other)
+    words, rows = words_in_both(posterior, one, other)
     n = min(MOST_WORDS, len(words)) if n is None else n
     check_number(n, len(words), f"{len(words)} words occur in both slices")
     changes, in_top = _changes(posterior.draws, rows, max(1, round(share * len(words))), by)
@@ -159,11 +192,13 @@ def drift(
     order = np.lexsort((-changes.mean(axis=(0, 1)), -probability))[:n]
     if posterior.is_point:  # one point carries no uncertainty
         probability[:] = np.nan
-    table = []
+    table, seen = [], seen_counts(posterior)
     for i in order:
         change = Estimate(changes[:, :, i])
         figures = change.mean, *change.interval(level), float(probability[i]), change.rhat, change.ess
-        table.append(Change(words[i], *figures))
+        table.append(
+            Change(words[i], *figures, *(None if seen is None else int(seen[row]) for row in rows[i]))
+        )
     claimed = probability >= threshold
     title = (
         f"Words that differ most between {one} and {other}: {CHANGES[by]}, {100 * level:g}% interval, "
@@ -180,18 +215,6 @@ def drift(
         expected_false=float((1.0 - probability[claimed]).sum()),
         threshold=threshold,
     )
-
-
-def _words_in_both(posterior: "Posterior", one: str, other: str) -> tuple[list[str], Int64]:
-    """Return the words that occur in both slices, and their rows in each, (words, 2)."""
-    here, there = (
-        {posterior.bare_name(row, name): row for row in posterior.slice_rows(name).tolist()}
-        for name in (one, other)
-    )
-    words = [word for word in here if word in there]
-    if not words:
-        raise OptionError(f"no word occurs both at {one!r} and at {other!r}")
-    return words, np.array([(here[word], there[word]) for word in words], dtype=np.int64)
 
 
 def _changes(draws: "Draws", rows: Int64, top: int, by: str) -> tuple[Float64, Bool]:
@@ -257,8 +280,13 @@ def _ask(
     by: str = "direction",
     share: float = 0.1,
     threshold: float = THRESHOLD,
+    word: str | None = None,
     level: float = LEVEL,
-) -> Drift | list[_Followed]:
+) -> Drift | NeighborChanges | list[_Followed]:
+    if word is not None:
+        if terms:
+            raise OptionError(f"got --word {word} and {terms[0]!r}; give a word or quantities, not both")
+        return neighbor_changes(posterior, word, first, last, 10 if n is None else n, level=level)
     if not terms:
         return drift(posterior, first, last, n, by=by, share=share, threshold=threshold, level=level)
     paths = [trajectory(posterior, term) for term in terms]
@@ -268,16 +296,23 @@ def _ask(
     ]
 
 
-def _lines(answer: Drift | list[_Followed], asked: Asked) -> Iterator[str | Table[Any]]:
+def _lines(answer: Drift | NeighborChanges | list[_Followed], asked: Asked) -> Iterator[str | Table[Any]]:
+    if isinstance(answer, NeighborChanges):
+        yield answer.table
+        return
     if isinstance(answer, Drift):
         yield answer.table
         yield answer.sentence()
+        yield from answer.notes
         return
     level = asked["level"]
     for path, change in answer:
-        yield from (estimate.sentence(level) for estimate in path.estimates)
+        for name, estimate in zip(path.slices, path.estimates, strict=True):
+            yield estimate.sentence(level) + ("" if path.seen is None else f", seen {path.seen[name]:,}")
         if path.missing:
             yield f"{path.label}: a word does not occur at {', '.join(path.missing)}"
+        if path.few:
+            yield f"{path.label}: {path.few_sentence()}"
         if change is not None:
             yield sign_line(change, level)
     changes = [each.change for each in answer if each.change is not None]
@@ -285,8 +320,8 @@ def _lines(answer: Drift | list[_Followed], asked: Asked) -> Iterator[str | Tabl
         yield claims(changes, threshold=asked["threshold"], level=level).sentence()
 
 
-def _to_json(answer: Drift | list[_Followed], asked: Asked) -> Any:
-    if isinstance(answer, Drift):
+def _to_json(answer: Drift | NeighborChanges | list[_Followed], asked: Asked) -> Any:
+    if isinstance(answer, Drift | NeighborChanges):
         return answer.to_dict()
     level = asked["level"]
     return [
@@ -307,6 +342,7 @@ QUESTION = Question(
         "by": Option("Measure of change: direction (along the mean change), distance, or cosine."),
         "share": Option("Fraction of the words that counts as changed."),
         "threshold": Option("Probability from which a change is claimed."),
+        "word": Option("List the neighbours that this word gains and loses.", ("--word",), "WORD"),
     },
     lines=_lines,
     to_json=_to_json,

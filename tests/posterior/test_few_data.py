@@ -1,0 +1,72 @@
+"""Slices in which a word is rare are shown as such: in the answer, in JSON, in the figure."""
+
+import json
+
+import numpy as np
+import pytest
+
+import bayesvec as bv
+from bayesvec.plots import plot_drift, plot_trajectory
+
+WORDS = ["tax", "law", "war"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Two years; war is rare in the first."""
+    rows = [(word, year, other) for word in WORDS for other in WORDS for year in ("2001", "2002")]
+    counts = bv.from_table(
+        {
+            "word": [word for word, _, _ in rows],
+            "year": [year for _, year, _ in rows],
+            "context": [other for _, _, other in rows],
+            "n_pos": [4 if (word, year) == ("war", "2001") else 60 for word, year, _ in rows],
+            "n_neg": [20] * len(rows),
+        },
+        group="year",
+    )
+    out = tmp_path_factory.mktemp("few") / "run"
+    bv.fit(counts, 2, chains=1, draws=120, warmup=20, out=out, progress=False)
+    return out
+
+
+def test_trajectory(run, bayesvec):
+    path = bv.open(run).trajectory("cosine(tax, war)")
+    assert path.seen == {"2001": 12, "2002": 180}
+    assert path.few == ("2001",)
+    status, out, _ = bayesvec("drift", run, "cosine(tax, war)")
+    assert status == 0
+    assert ", seen 12\n" in out
+    assert "cosine(tax, war): a word was seen fewer than 100 times at 2001" in out
+    (answer,) = json.loads(bayesvec("drift", run, "cosine(tax, war)", "--json")[1])
+    assert (answer["few"], [value["seen"] for value in answer["values"]]) == (["2001"], [12, 180])
+    ax = plot_trajectory(path)
+    assert any("fewer than 100" in text.get_text() for text in ax.texts)
+    assert any(line.get_markerfacecolor() == "white" for line in ax.lines)
+    clean = plot_trajectory(bv.open(run).trajectory("cosine(tax, law)"))
+    assert not clean.texts
+    assert bv.open(run).trajectory("projection(tax; war:law)").seen == {"2001": 12, "2002": 180}
+
+
+def test_drift(run):
+    answer = bv.open(run).drift(by="distance")
+    row = next(row for row in answer.table if row.word == "war")
+    assert (row.seen_first, row.seen_last) == (12, 180)
+    assert any("seen fewer than 100 times in one of the slices: war" in note for note in answer.notes)
+    ax = plot_drift(answer)
+    faint = {label.get_text() for label in ax.get_yticklabels() if label.get_alpha() is not None}
+    assert faint == {"war"}
+
+
+def test_many_slices_have_room_for_their_names():
+    from bayesvec.estimates.estimate import Estimate
+    from bayesvec.posterior.slices import Trajectory
+
+    months = tuple(f"2023-{month:02}" for month in range(1, 13))
+    estimates = tuple(Estimate(np.random.default_rng(i).normal(size=(1, 100))) for i in range(12))
+    ax = plot_trajectory(Trajectory("cosine(a, b)", months, estimates, True, months))
+    ax.figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert ax.get_xticklabels()[0].get_rotation() == 45
+    gaps = [other.x1 - one.x1 for one, other in zip(boxes, boxes[1:], strict=False)]
+    assert min(gaps) > ax.get_xticklabels()[0].get_fontsize()  # more than a line apart
