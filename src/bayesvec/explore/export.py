@@ -15,7 +15,7 @@ from bayesvec import __version__
 from bayesvec._atomic import begins_with, check_free, placed
 from bayesvec._printable import printable
 from bayesvec.errors import BayesvecError, OptionError
-from bayesvec.estimates.estimate import LEVEL, tails
+from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.labels import label
 from bayesvec.explore.answers import encode
 from bayesvec.explore.files import page_files

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import LEVEL, tails
+from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.explore import parameters
 from bayesvec.explore.commands import of_question, python
 from bayesvec.posterior import table

@@ -8,7 +8,7 @@ import numpy as np
 from bayesvec._types import Float64
 from bayesvec._validate import one_of
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import LEVEL
+from bayesvec.estimates.intervals import LEVEL
 from bayesvec.estimates.labels import quoted
 from bayesvec.estimates.per_draw import signs_with_sum
 from bayesvec.explore.commands import call, of_question, python

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from bayesvec.errors import OptionError, UnknownWordError
-from bayesvec.estimates.estimate import LEVEL, Estimate
+from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.intervals import LEVEL
 from bayesvec.explore.commands import of_question, python, shell
 from bayesvec.explore.views.pictures import drawn
 from bayesvec.posterior import table

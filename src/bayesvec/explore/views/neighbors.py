@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from bayesvec.estimates.estimate import LEVEL
+from bayesvec.estimates.intervals import LEVEL
 from bayesvec.explore.commands import call, of_question, python
 from bayesvec.explore.views.pictures import inner_intervals, inner_level
 from bayesvec.explore.views.words import counts

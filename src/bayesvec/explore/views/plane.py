@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesvec._types import Float32, Float64, Int64
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import LEVEL, tails
+from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.per_draw import over_blocks
 from bayesvec.explore.commands import python, shell
 from bayesvec.explore.views.pictures import rounded

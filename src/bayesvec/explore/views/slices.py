@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import LEVEL
+from bayesvec.estimates.intervals import LEVEL
 from bayesvec.explore.commands import call, of_question, python
 from bayesvec.explore.views.compare import MOST_TERMS
 from bayesvec.explore.views.pictures import inner_intervals, inner_level
