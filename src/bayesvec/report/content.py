@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from bayesvec.diagnostics.check import Check
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.table import Table
+from bayesvec.posterior.neighbor_changes import NeighborChanges
 from bayesvec.posterior.questions.drift import Drift
 from bayesvec.posterior.questions.uncertain import Uncertainty
 from bayesvec.posterior.slices import Trajectory
@@ -63,6 +64,8 @@ class Content:
         The largest cosines in every slice.
     drift : Drift or None
         The words that differ most between the first and the last slice.
+    neighbor_changes : list of NeighborChanges
+        The neighbours that the first of these words gain and lose.
     missing : dict of str to str
         Why a section is unavailable, by its name.
     """
@@ -86,6 +89,7 @@ class Content:
     uncertain: Table[Uncertainty] | None = None
     trajectories: list[Trajectory] = field(default_factory=list)
     drift: Drift | None = None
+    neighbor_changes: list[NeighborChanges] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -128,6 +132,7 @@ class Content:
             "uncertain": None if self.uncertain is None else self.uncertain.to_dict(),
             "trajectories": [path.to_dict(self.level) for path in self.trajectories],
             "drift": None if self.drift is None else self.drift.to_dict(),
+            "neighbor_changes": [changes.to_dict() for changes in self.neighbor_changes],
             "missing": self.missing,
             "commands": [step.text for step in self.steps],
             "created": manifest.get("created"),

@@ -10,7 +10,7 @@ from bayesvec.report.svg import inline_svg
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["code", "escape", "facts", "figure", "paragraphs", "table", "word"]
+__all__ = ["code", "escape", "facts", "figure", "paragraphs", "table", "with_command", "word"]
 
 
 def escape(text: str) -> str:
@@ -31,6 +31,14 @@ def paragraphs(*texts: str) -> str:
 def code(text: str) -> str:
     """Return a command as a block of code."""
     return f"<pre><code>{escape(text)}</code></pre>"
+
+
+def with_command(text: str) -> str:
+    """Return a sentence that may end in a command; the command is a block of its own, so that it does not break."""
+    sentence, mark, command = text.partition(": bayesvec ")
+    if not mark:
+        return paragraphs(text)
+    return f"{paragraphs(f'{sentence}:')}\n{code(f'bayesvec {command}')}"
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:

@@ -31,6 +31,8 @@ Advance = Callable[[float, str], None]
 NUM_WORDS = 6  # of a report, if none are asked for
 _LETTERS = 6  # shorter words are mostly grammatical
 _MOST_FREQUENT = 20
+_MOST_CHANGED = 3  # words whose neighbours in two slices are compared
+_NEAR = 5  # neighbours that count as near there
 _MOST_TRAJECTORIES = 4
 
 
@@ -182,9 +184,14 @@ def _over_slices(posterior: "Posterior", pairs: list[tuple[str, str]], level: fl
             with contextlib.suppress(UnknownWordError):  # two words that no slice has both of
                 paths.append(posterior.trajectory(label("cosine", pair)))
     rotated = posterior.draws.settings.identify == "none"
+    drift = posterior.drift(by="distance" if rotated else "direction", level=level)
+    near = min(_NEAR, drift.words - 1)
+    changed = [row.word for row in drift.table[:_MOST_CHANGED]] if near > 0 else []
+    ends = drift.first, drift.last
     return {
         "trajectories": paths,
-        "drift": posterior.drift(by="distance" if rotated else "direction", level=level),
+        "drift": drift,
+        "neighbor_changes": [posterior.neighbor_changes(word, *ends, near, level=level) for word in changed],
     }
 
 

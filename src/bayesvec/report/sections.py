@@ -68,10 +68,10 @@ def _model(content: Content) -> str:
 
 
 def _check(content: Content) -> str:
-    verdict = html.paragraphs(f"{content.check.verdict[:1].upper()}{content.check.verdict[1:]}")
+    verdict = html.with_command(f"{content.check.verdict[:1].upper()}{content.check.verdict[1:]}")
     if not content.check.diagnoses:
         return verdict
-    columns = ["of", "R-hat", "worst", "ESS", "worst", "tail ESS", "worst"]
+    columns = ["of", "R-hat", "worst R-hat", "ESS", "worst ESS", "tail ESS", "worst tail ESS"]
     rows = []
     for each in content.check.diagnoses:
         sizes = (each.ess_median, each.ess, each.ess_tail_median, each.ess_tail)
@@ -143,6 +143,8 @@ def _slices(content: Content) -> str:
     if content.trajectories:
         ax = plots.plot_trajectory(content.trajectories, level=content.level)
         parts.append(html.figure(ax, "slices", "Cosines of the most similar of the words in each slice."))
+        few = [f"{path.label}: {path.few_sentence()}." for path in content.trajectories if path.few]
+        parts += [html.paragraphs(*few)] if few else []
     changed = [path for path in content.trajectories if len(path.slices) > 1]
     if changed:
         names = [f"{path.label}, {path.slices[-1]} - {path.slices[0]}" for path in changed]
@@ -150,7 +152,13 @@ def _slices(content: Content) -> str:
     caption = f"Words that differ most between {drift.first} and {drift.last}: {drift.measure}."
     parts.append(html.figure(plots.plot_drift(drift, level=content.level), "drift", caption))
     if not content.is_point:
-        parts.append(html.paragraphs(f"{drift.sentence()}."))
+        parts.append(html.paragraphs(f"{drift.sentence()}.", *(f"{note}." for note in drift.notes)))
+    for number, each in enumerate(content.neighbor_changes):
+        caption = f"Neighbours that {each.word} gains and loses from {each.first} to {each.last}."
+        ax = plots.plot_neighbor_changes(each, level=content.level)
+        parts.append(html.figure(ax, f"gained-{number}", caption))
+        columns = ["neighbour", each.first, each.last, "change", "low", "high", f"P(nearer at {each.last})"]
+        parts.append(html.table([*columns, "P(gained)", "P(lost)"], each.table.texts()))
     return "\n".join(parts)
 
 

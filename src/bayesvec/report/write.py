@@ -85,7 +85,7 @@ def _head(content: Content) -> str:
     lines = [f"{mark} {verdict[:1].upper()}{verdict[1:]}"]  # it may end in a command: no full stop
     if content.progress:
         lines.insert(0, f"This run is {content.progress}. The rest of the report uses those draws.")
-    banner = f'<div class="verdict {kind}">{html.paragraphs(*lines)}</div>'
+    banner = f'<div class="verdict {kind}">{"".join(map(html.with_command, lines))}</div>'
     return f'<p class="subtitle">{html.escape(size)} in {html.escape(str(draws.path))}</p>\n{banner}'
 
 

@@ -52,6 +52,7 @@ def laplace_covariance(
         With ``mean``, ``covariance`` and ``draws(count)``.
     """
     from bayesvec.inference.laplace import covariance
+    from bayesvec.model.identification import Reference, align
     from bayesvec.model.map import find_map
     from bayesvec.priors.arrays import load_prior
     from bayesvec.storage.folder import Folder
@@ -76,6 +77,9 @@ def laplace_covariance(
         callback=lambda step, value, _: tell(f"mode: step {step}, log posterior {value:.1f}"),
     )
     mode = found.rho, found.alpha
+    if identify != "none":  # the orientation of the search is its own; the run's is that of its draws
+        rho, alpha = align(*mode, Reference(*posterior.mean_vectors()), prior.free_axes(draws.dim))
+        mode = np.asarray(rho, dtype=np.float64), np.asarray(alpha, dtype=np.float64)
     return covariance.laplace_covariance(
         counts, prior, mode, words=names, contexts=contexts, threads=threads, report=report
     )

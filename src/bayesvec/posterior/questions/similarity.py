@@ -82,7 +82,9 @@ def similarities(
         return _of_pairs(posterior, cast("list[tuple[str, str]]", given), at)
     among = cast("list[str]", given)
     if len(among) < 2:
-        raise OptionError(f"got one word, {among[0]!r}; a matrix of cosines needs two or more")
+        raise OptionError(
+            f"got one word, {among[0]!r}, which is not a pair; a matrix of cosines needs two or more"
+        )
     if isinstance(words, str):
         raise OptionError(f"{words!r} is one text; give a list of words")
     return Matrix(tuple(among), tuple(_of_pairs(posterior, list(combinations(among, 2)), at)))
