@@ -108,7 +108,7 @@ def small_disk(tmp_path):
     if mounted.returncode:
         pytest.skip("a small tmpfs cannot be mounted here (that needs root)")
     yield place
-    subprocess.run(["umount", str(place)], check=True)
+    subprocess.run(["umount", "--lazy", str(place)], check=True)  # this process may still map files there
 
 
 def test_full_disk_and_room_again(bayesvec, tmp_path, small_disk, monkeypatch):
