@@ -1,5 +1,6 @@
 """Slices in which a word is rare are shown as such: in the answer, in JSON, in the figure."""
 
+import itertools
 import json
 
 import numpy as np
@@ -68,5 +69,5 @@ def test_many_slices_have_room_for_their_names():
     ax.figure.canvas.draw()
     boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
     assert ax.get_xticklabels()[0].get_rotation() == 45
-    gaps = [other.x1 - one.x1 for one, other in zip(boxes, boxes[1:], strict=False)]
+    gaps = [other.x1 - one.x1 for one, other in itertools.pairwise(boxes)]
     assert min(gaps) > ax.get_xticklabels()[0].get_fontsize()  # more than a line apart
