@@ -73,6 +73,7 @@ def test_quiet_and_json(counts, command):
 def test_what_it_says_extends_the_run(counts, command):
     """The command printed at the end is the command that works."""
     _, out, _ = command("fit", "--counts", counts, *SMALL)
+    assert re.search(r"; for about \d+:\d\d and \S+ GB more, resume it with: bayesvec fit --resume", out)
     said = out.rstrip().rsplit("resume it with: bayesvec ", 1)[1].split()
     status, _, _ = command(*said, "--quiet")
     assert status == 0

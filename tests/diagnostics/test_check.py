@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from bayesvec.diagnostics import check as check_module
 from bayesvec.diagnostics.check import check
 from bayesvec.errors import OptionError
 from bayesvec.estimates.convergence import ess_bulk
@@ -162,3 +163,51 @@ def test_check_is_the_same_every_time():
     draws = FakeDraws(autoregressive(0.2, (2, 50, 80, 3), 1), autoregressive(0.2, (2, 50, 80, 3), 2))
     assert check(draws) == check(draws)
     assert check(draws) != check(draws, seed=1)
+
+
+def test_a_large_vocabulary_is_judged_by_frequent_words_and_neighbours_too():
+    rho = autoregressive(0.0, (2, 300, 420, 3), 3)
+    rho[:, :, :210] += 3.0 * np.repeat(np.eye(3), 70, axis=0)  # three clusters among the frequent words
+    draws = FakeDraws(rho, autoregressive(0.0, (2, 300, 9, 3), 4))
+    kinds = {each.kind: each for each in check(draws).diagnoses}
+    assert list(kinds)[:3] == ["cosines", "cosines of frequent words", "cosines of nearest neighbours"]
+    assert all(kinds[kind].count == 200 for kind in list(kinds)[:3])
+    assert (kinds["cosines"].wanted, kinds["cosines of frequent words"].wanted) == (400, 100)
+    for label in (
+        name for each in kinds.values() for name in each.failing if each.kind.endswith("frequent words")
+    ):
+        assert all(int(word[1:]) < 200 for word in label[7:-1].split(", "))
+
+
+def test_nearest_neighbours_are_those_of_the_mean_vectors():
+    rho = autoregressive(0.0, (2, 50, 400, 2), 5) * 0.01
+    angle = np.linspace(0.0, 2 * np.pi, 400, endpoint=False)
+    rho += np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    draws = FakeDraws(rho, autoregressive(0.0, (2, 50, 9, 2), 6))
+    first, second = check_module._neighbours(draws, 200, 0)
+    assert len(first) == 200
+    distance = np.abs(first - second)
+    assert np.minimum(distance, 400 - distance).max() <= 4  # on the circle
+
+
+def test_a_few_slow_quantities_do_not_fail_the_run_but_are_named():
+    values = autoregressive(0.0, (2, 600, 100), 7)
+    values[:, :, 17] = autoregressive(0.99, (2, 600, 1), 8)[:, :, 0]
+    found = check_module.diagnose("cosines", values, [f"q{i}" for i in range(100)])
+    assert found.ok
+    assert (found.passing, found.failing) == (0.99, ("q17",))
+    values[:, :, :10] = autoregressive(0.99, (2, 600, 10), 9)
+    found = check_module.diagnose("cosines", values, [f"q{i}" for i in range(100)])
+    assert not found.ok
+    assert found.reached < 100
+    assert found.missing > 4
+
+
+def test_a_text_of_a_few_words_is_not_enough_whatever_its_draws():
+    draws = ar_draws(0.3)
+    draws.manifest["counts"] = {"recipe": {"tokens": 3}}
+    result = check(draws)
+    assert not result.ok
+    assert result.verdict.startswith("enough draws, but only 3 tokens of text")
+    draws.manifest["counts"] = {"recipe": {"tokens": 1000}}
+    assert check(draws).ok

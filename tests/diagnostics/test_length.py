@@ -55,7 +55,7 @@ def test_thinning_grows_with_the_autocorrelation_and_with_what_is_stored():
     assert length.thinning(traces(0.0), most=500) == 1
     slow = length.thinning(traces(0.95, sweeps=4000), most=500)
     time = (1 + 0.95) / (1 - 0.95)  # 39
-    assert 0.6 * 400 * time / 1000 < slow < 2 * 400 * time / 1000
+    assert 400 * time / 1000 < slow < 3 * 400 * time / 1000
     assert length.thinning(traces(0.95, sweeps=4000), most=100) == pytest.approx(5 * slow, abs=5)
 
 

@@ -24,6 +24,7 @@ MAX_WARMUP = 800
 WARM_RHAT = 1.1  # over the second half of warm-up, of the log posterior and of most cosines
 WARM_SHARE = 0.75  # not of all: these are few sweeps
 SLOW = 0.95  # quantile of the autocorrelation times that thinning goes by
+HEADROOM = 1.5  # so much longer than that suggests may the run become
 LEAST_DRAWS = 100  # of each chain: fewer are never enough
 FASTEST_GROWTH = 2.0  # of the number of draws, from one decision to the next
 SLOWEST_GROWTH = 1.25
@@ -113,7 +114,7 @@ def thinning(traces: Array, most: int) -> int:
     times = late.shape[0] * late.shape[1] / ess_bulk(late)
     times = times[np.isfinite(times)]
     slow = float(np.quantile(times, SLOW)) if len(times) else 1.0
-    return max(1, math.ceil(ESS_WANTED * slow / (len(traces) * most)))
+    return max(1, math.ceil(HEADROOM * ESS_WANTED * slow / (len(traces) * most)))
 
 
 def more_draws(draws: Draws, most: int) -> int | None:
