@@ -3,12 +3,15 @@
 import contextlib
 import os
 import shutil
+import subprocess
+import sys
+import time
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from bayesvec._atomic import begins_with, check_free, placed, remove_folder
+from bayesvec._atomic import _exchange, begins_with, check_free, placed, recover, remove_folder
 from bayesvec.errors import InputError, OptionError
 
 
@@ -148,3 +151,80 @@ def test_a_folder_that_may_not_be_written_to(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(OptionError, match="may not be written to; choose another place"):
         check_free(tmp_path / "new", **FILE)
+
+
+PROGRAM = """
+import os, sys
+from pathlib import Path
+from bayesvec import _atomic
+
+left, exchange = int(sys.argv[2]), sys.argv[3] == "exchange"
+if not exchange:
+    _atomic._exchange = lambda: None
+
+def dying(call):
+    def step(*args, **options):
+        global left
+        left -= 1
+        if left == 0:
+            os._exit(9)  # like a kill or a power cut: nothing is cleaned up
+        return call(*args, **options)
+    return step
+
+for name in ("fsync", "rename", "replace", "mkdir"):
+    setattr(os, name, dying(getattr(os, name)))
+_atomic._exchanged = dying(_atomic._exchanged)
+with _atomic.placed(Path(sys.argv[1]), folder=True, force=True) as new:
+    (new / "file").write_text("new")
+"""
+
+
+@pytest.mark.parametrize("how", ["exchange", "two renames"])
+def test_a_crash_leaves_the_old_folder_or_the_new_and_the_next_write_cleans_up(tmp_path, how):
+    target = tmp_path / "counts"
+    seen = set()
+    for step in range(1, 20):
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir()
+        (target / "file").write_text("old")
+        command = [sys.executable, "-c", PROGRAM, str(target), str(step), how]
+        ended = subprocess.run(command, check=False).returncode
+        if how == "exchange" and _exchange() is not None:
+            assert target.is_dir()  # at every moment
+        recover(target)
+        seen.add(text := (target / "file").read_text())
+        if ended == 0:
+            assert text == "new"
+            break
+    else:
+        pytest.fail("it never ended")
+    assert seen == {"old", "new"}
+    assert step > 5
+    assert [path.name for path in tmp_path.iterdir()] == ["counts"]
+
+
+def test_a_folder_that_is_being_written_is_not_cleaned_up(tmp_path):
+    with placed(tmp_path / "a", folder=True) as first:
+        (first / "file").write_text("first")
+        with placed(tmp_path / "a", folder=True) as second:
+            (second / "file").write_text("second")
+        assert (first / "file").read_text() == "first"
+        shutil.rmtree(tmp_path / "a")
+    assert content(tmp_path / "a") == {Path("file"): "first"}
+
+
+def test_a_partial_file_is_cleaned_up_when_it_is_old(tmp_path):
+    for name, age in (
+        (".a.12345678.partial", 7200),
+        (".a.abcdefab.partial", 10),
+        (".ab.12345678.partial", 7200),
+    ):
+        (tmp_path / name).write_text("part")
+        then = time.time() - age
+        os.utime(tmp_path / name, (then, then))
+    write_file(tmp_path / "a")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".a.abcdefab.partial",
+        ".ab.12345678.partial",
+        "a",
+    ]

@@ -26,7 +26,7 @@ def check(result, figure):
 
 
 def test_every_example_is_tested():
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == {"text", "baskets", "counts"}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {"text", "frame", "baskets", "counts"}
 
 
 def test_own_text(tmp_path):
@@ -37,6 +37,16 @@ def test_own_text(tmp_path):
     check(result, tmp_path / "text.png")
     assert "cosine(cat, dog) = " in result.stdout
     assert "P(cat is nearer to dog than to house) = " in result.stdout
+
+
+def test_own_data_frame(tmp_path):
+    rows = "review,stars\nthe cat saw a dog and the dog saw a cat,5\n,1\nbad,1\n"
+    (tmp_path / "a.csv").write_text(rows + 20 * "a dog and a cat and a dog,2\n")
+    small = ("--text-column", "review", "--dim", 2, "--draws", 30, "--warmup", 20)
+    result = run("frame", "a.csv", "--word", "cat", *small, folder=tmp_path)
+    check(result, tmp_path / "frame.png")
+    assert "nearest neighbours of cat" in result.stdout
+    assert "bad" not in result.stdout
 
 
 @pytest.mark.slow

@@ -6,13 +6,18 @@ files and array files carry checksums, so that damage is reported and never used
 """
 
 import contextlib
+import ctypes
 import errno
 import fcntl
 import json
 import os
 import secrets
 import shutil
+import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from glob import escape
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,6 +29,10 @@ from bayesvec.errors import BayesvecError, OptionError, RunError
 
 PARTIAL = ".partial"  # the ending of what is still being written
 ASIDE = ".old"  # the ending of what is being replaced or removed
+
+_LONGEST = 50  # characters of a name that its hidden names repeat
+_SWAP = 2  # RENAME_EXCHANGE of Linux and RENAME_SWAP of macOS
+_ABANDONED = 3600  # seconds after which a file that is still partial is given up
 
 Raised = Callable[[str], BayesvecError]  # makes an error of a message
 
@@ -67,7 +76,8 @@ def placed(
     """Yield a hidden name beside ``target`` to write to, which takes the place of ``target`` if nothing fails.
 
     After a failure everything is as it was. Missing folders above are made. A file at ``target`` is replaced: ask
-    `check_free` first.
+    `check_free` first. A folder is replaced in one step where the system can exchange two names; elsewhere in
+    two, and what a crash leaves between them is put right by `recover`.
 
     Parameters
     ----------
@@ -83,17 +93,22 @@ def placed(
     place = target.resolve()
     partial, aside = _beside(place, PARTIAL), _beside(place, ASIDE)
     made: list[Path] = []
+    held: int | None = None
     try:
+        _remove_abandoned(place)
         for parent in reversed([parent for parent in place.parents if not parent.exists()]):
             parent.mkdir()
             made.append(parent)
         if folder:
             partial.mkdir()
+            held = _locked(partial)
         yield partial
         sync_tree(partial)
-        if force and place.is_dir():
+        if not (force and place.is_dir()):
+            os.replace(partial, place)
+        elif not _exchanged(partial, place):
             os.rename(place, aside)
-        os.replace(partial, place)
+            os.replace(partial, place)
         sync(place.parent)
         made.clear()
     except OSError as refused:
@@ -102,13 +117,80 @@ def placed(
     finally:
         if aside.exists() and not place.exists():
             os.rename(aside, place)
-        shutil.rmtree(aside, ignore_errors=True)
-        shutil.rmtree(partial, ignore_errors=True)
-        with contextlib.suppress(OSError):
-            partial.unlink()
+        for left in (aside, partial):
+            _remove(left)
+        if held is not None:
+            os.close(held)
         with contextlib.suppress(OSError):
             for parent in reversed(made):
                 parent.rmdir()
+
+
+@cache
+def _exchange() -> Callable[[bytes, bytes], int] | None:
+    """Return the system's call that exchanges two names, None if it has none."""
+    library = ctypes.CDLL(None, use_errno=True)
+    if sys.platform == "linux" and hasattr(library, "renameat2"):
+        here = -100  # AT_FDCWD: names are relative to the current folder
+        return lambda one, other: int(library.renameat2(here, one, here, other, _SWAP))
+    if sys.platform == "darwin" and hasattr(library, "renamex_np"):
+        return lambda one, other: int(library.renamex_np(one, other, _SWAP))
+    return None
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Exchange two names in one step; return False if the system or the file system cannot."""
+    exchange = _exchange()
+    return exchange is not None and exchange(os.fsencode(one), os.fsencode(other)) == 0
+
+
+def recover(target: Path) -> None:
+    """Put back a folder that a crash left aside, before what replaces it was in its place."""
+    with contextlib.suppress(OSError):
+        place = target.resolve()
+        if not os.path.lexists(place):
+            for left in _left_beside(place):
+                if left.name.endswith(ASIDE) and left.is_dir():
+                    os.rename(left, place)
+                    return
+
+
+def _remove_abandoned(place: Path) -> None:
+    """Remove what killed processes left beside ``place``."""
+    recover(place)
+    for left in _left_beside(place):
+        with contextlib.suppress(OSError):
+            if left.is_dir() and not left.is_symlink():
+                os.close(_locked(left))  # raises if its writer still has it
+                _remove(left)
+            elif time.time() - left.lstat().st_mtime > _ABANDONED:
+                left.unlink()
+
+
+def _left_beside(place: Path) -> list[Path]:
+    """Return the hidden names beside ``place`` that `_beside` made of it."""
+    if len(place.name) > _LONGEST:  # others may have the same beginning
+        return []
+    found = place.parent.glob(f".{escape(place.name)}.{'[0-9a-f]' * 8}.*")
+    return sorted(path for path in found if path.suffix in (PARTIAL, ASIDE))
+
+
+def _locked(folder: Path) -> int:
+    """Lock a folder until the descriptor is closed, or raise an OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there and can be removed."""
+    shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        path.unlink()
 
 
 def remove_folder(path: Path) -> None:
@@ -121,7 +203,7 @@ def remove_folder(path: Path) -> None:
 
 def _beside(place: Path, ending: str) -> Path:
     """Return a new hidden name next to ``place``, so that a rename between them is one step."""
-    return place.with_name(f".{place.name[:50]}.{secrets.token_hex(4)}{ending}")
+    return place.with_name(f".{place.name[:_LONGEST]}.{secrets.token_hex(4)}{ending}")
 
 
 def check_free(

@@ -43,15 +43,19 @@ class UnknownWordError(BayesvecError, KeyError):
         The words of the model with the closest spelling.
     among : str, optional
         Where it was looked up, as the message names it.
+    more : str, optional
+        What else is known of it.
     """
 
-    def __init__(self, word: str, closest: tuple[str, ...] = (), *, among: str = "in the vocabulary") -> None:
+    def __init__(
+        self, word: str, closest: tuple[str, ...] = (), *, among: str = "in the vocabulary", more: str = ""
+    ) -> None:
         verb = "is" if len(closest) == 1 else "are"
         near = ", ".join(map(repr, closest))
         hint = f"; the closest {verb} {near}" if closest else "; none is spelled like it"
         if any(name.startswith(f"{word}@") for name in closest):
             hint += " (a word in one slice each: name one with --at (at=), or follow it over all with drift)"
-        super().__init__(f"{word!r} is not {among}{hint}")
+        super().__init__(f"{word!r} is not {among}{more}{hint}")
         self.word = word
         self.closest = closest
 

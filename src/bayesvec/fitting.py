@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from threadpoolctl import threadpool_limits
 
@@ -30,6 +30,7 @@ from bayesvec.chains.given import check_start, coverage, is_given, read_start, s
 from bayesvec.chains.precision import LEARNER, learn_precision
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import with_rows
+from bayesvec.counts.store import is_counts, open_counts
 from bayesvec.diagnostics.length import most_draws, next_settings, planned
 from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.inference.gibbs import Options as GibbsOptions
@@ -43,6 +44,7 @@ from bayesvec.storage.outcome import add_seconds, check_extendable
 from bayesvec.storage.reader import open_draws
 from bayesvec.storage.room import check_memory
 from bayesvec.storage.settings import AUTO, MAX_DRAWS, MAX_SIZE, PRIOR_PRECISION, Settings
+from bayesvec.text.options import CountOptions
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
@@ -56,7 +58,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def fit(
-    counts: PairCounts | str | os.PathLike[str],
+    counts: Any,
     dim: int = Settings.dim,
     *,
     method: str = Settings.method,
@@ -82,13 +84,15 @@ def fit(
     options: Mapping[str, Any] | None = None,
     resume: bool = False,
     force: bool = False,
+    **counting: Unpack[CountOptions],
 ) -> "Posterior":
-    """Draw from the posterior of the vectors given counts, into a run folder that survives a crash.
+    """Draw from the posterior of the vectors given counts or text, into a run folder that survives a crash.
 
     Parameters
     ----------
-    counts : PairCounts or path
-        The data, or where it is saved.
+    counts : PairCounts, path, texts or data frame
+        The data: counts, or a folder or table of counts; or text in any form that `bayesvec.count` takes (files,
+        strings, a column, a data frame), which is counted first.
     dim : int
         Length of a vector, K.
     method : str
@@ -137,12 +141,14 @@ def fit(
         Resume the run in ``out`` if there is one; a larger ``draws`` extends it.
     force : bool
         Replace a run that is in ``out``.
+    **counting
+        Options of `bayesvec.count`, if text is given (``vocab``, ``window``, ``text_column``, ...); of
+        `bayesvec.count_baskets` with ``baskets=True``; ``count_seed`` is the seed of the negative samples.
 
     Returns
     -------
     Posterior
     """
-    data = _counts(counts)
     settings = make_settings(
         dim=dim,
         method=method,
@@ -165,6 +171,9 @@ def fit(
         orbit=orbit,
         options=options,
     )
+    if out is not None and not resume:
+        folder.check_free(Path(out), force=force)  # before the text is counted
+    data = _counts(counts, threads=threads, progress=progress, **counting)
     data = _with_prior_rows(data, prior, settings, progress=progress)
     check_memory(settings, data, threads=_num_threads(threads))
     start = read_start(init, data, settings.dim) if is_given(init) else None
@@ -304,7 +313,7 @@ def resume_run(
             method = find(settings.method)
             run.check_settings(expected, method.make_options(settings.options))
             if counts is not None:
-                run.check_counts(run.with_rows(_counts(counts)))
+                run.check_counts(run.with_rows(_counts(counts, progress=progress)))
             longer = _longer(settings, expected)
             check_extendable(run.path, method.kind, settings, longer.draws, started=run.started)
             if longer != settings:
@@ -442,12 +451,20 @@ def _check_prior(method: Method, prior: Prior | None) -> None:
         )
 
 
-def _counts(counts: PairCounts | str | os.PathLike[str]) -> PairCounts:
-    if isinstance(counts, PairCounts):
-        return counts
-    from bayesvec.counts.store import open_counts
+def _counts(
+    given: Any, *, threads: int | None = None, progress: bool = True, **counting: Unpack[CountOptions]
+) -> PairCounts:
+    """Return counts as they are, open saved ones, and count text."""
+    if unknown := counting.keys() - CountOptions.__annotations__.keys():
+        raise TypeError(f"fit() got an unexpected keyword argument {min(unknown)!r}")
+    saved = isinstance(given, str | os.PathLike) and is_counts(Path(given), as_table=not counting)
+    if not (saved or isinstance(given, PairCounts)):
+        from bayesvec.text.count import count_any
 
-    return open_counts(counts)
+        return count_any(given, threads=threads, progress=progress, **counting)
+    if counting:
+        raise OptionError(f"{min(counting)} is an option for text, and counts are given; leave it out")
+    return given if isinstance(given, PairCounts) else open_counts(given)
 
 
 def _with_prior_rows(

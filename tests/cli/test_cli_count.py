@@ -65,6 +65,9 @@ OPTIONS = {
     "stem": "english",
     "stopwords": "stop.txt",
     "stopwords_action": "keep-unstemmed",
+    "phrases": True,
+    "phrase_threshold": 0.5,
+    "phrase_min_count": 1,
     "text_column": "body",
     "group_column": "year",
     "format": "jsonl",
@@ -73,14 +76,13 @@ OPTIONS = {
 }
 
 
+SWITCHES = {"lowercase": ["--keep-case"], "phrases": ["--phrases"]}
+
+
 def as_arguments(options):
     """The options as they are written in the shell."""
     words = {name: f"--{name.replace('_', '-')}" for name in options}
-    return [
-        word
-        for name, value in options.items()
-        for word in (["--keep-case"] if name == "lowercase" else [words[name], value])
-    ]
+    return [word for name, value in options.items() for word in (SWITCHES.get(name) or [words[name], value])]
 
 
 def test_every_option_reaches_the_counting(place, capsys, monkeypatch):
@@ -101,7 +103,7 @@ def test_every_option_reaches_the_counting(place, capsys, monkeypatch):
     assert summary["tokens_per_second"] > 0
     given = expected.recipe["options"]
     defaults = bv.count(documents=["a b"]).recipe["options"]
-    assert {name for name in OPTIONS if given[name] == defaults[name]} == set()
+    assert {name for name in OPTIONS if given[name] == defaults.get(name)} == set()
     monkeypatch.setattr("bayesvec.text.count.tokenize", noting := Noting())
     for extra in (["--memory", "100MB", "--threads", 1], ["--quiet"]):
         run(capsys, monkeypatch, "text.txt", "--out", "more", *extra, "--force")
@@ -125,6 +127,37 @@ def test_document_and_baskets_options(place, capsys, monkeypatch):
     assert open_counts("c").recipe["documents"] == 1
     assert run(capsys, monkeypatch, "text.txt", "--out", "b", "--baskets")[0] == 0
     assert open_counts("b").fingerprint == bv.count_baskets("text.txt").fingerprint
+
+
+def test_groups_separators_columns_and_phrases(place, capsys, monkeypatch):
+    (place / "b.txt").write_text("one two <p> one two three <p> New York and New York")
+    (place / "a.csv").write_text("user,film\nu,Alien\nu,Brazil\nv,Alien\n")
+    cases = [
+        (["text.txt", "b.txt", "--group-by", "file"], {"group_by": "file"}),
+        (["x=text.txt", "y=b.txt"], {}),
+        (["b.txt", "--document-separator", "<p>"], {"document_separator": "<p>"}),
+        (["b.txt", "--stopwords", "english", "--stem", "german"], {"stopwords": "english", "stem": "german"}),
+        (
+            ["b.txt", "--phrases", "--phrase-threshold", 0.1, "--phrase-min-count", 1],
+            {"phrases": True, "phrase_threshold": 0.1, "phrase_min_count": 1},
+        ),
+    ]
+    for number, (arguments, options) in enumerate(cases):
+        status, _, err = run(capsys, monkeypatch, *arguments, "--out", f"c{number}")
+        assert (status, err) == (0, "")
+        texts = [each for each in arguments if str(each).endswith(".txt")]
+        opened, expected = open_counts(f"c{number}"), bv.count(texts, **options)
+        assert opened.fingerprint == expected.fingerprint
+        assert opened.recipe == expected.recipe
+    assert "york" not in opened.words
+    assert "new_york" in opened.words
+    columns = ["--basket-column", "user", "--item-column", "film"]
+    assert run(capsys, monkeypatch, "a.csv", *columns, "--out", "b")[0] == 0
+    assert open_counts("b").words == ("Alien", "Brazil")
+    status, _, err = run(capsys, monkeypatch, "a.csv", *columns, "--window", 3, "--out", "d")
+    assert (status, err) == (2, "bayesvec: --window does not go with --basket-column; leave it out\n")
+    status, _, err = run(capsys, monkeypatch, "b.txt", "--baskets", "--phrases", "--out", "d")
+    assert (status, err) == (2, "bayesvec: --phrases does not go with --baskets; leave it out\n")
 
 
 def test_stopwords_that_do_not_occur_are_told(place, capsys, monkeypatch):

@@ -320,7 +320,7 @@ def test_names_of_runs():
 
     for texts, name in (
         (["speeches.txt"], "speeches.run"),
-        (["data/speeches.jsonl.gz", "b"], "speeches.run"),
+        (["data/speeches.jsonl.gz", "b"], "speeches+b.run"),
         (["-"], "text.run"),
         (["corpus/"], "corpus.run"),
         (["*.txt"], "text.run"),

@@ -1,16 +1,19 @@
 """`count` and `count_baskets`: groups, recipes, and options and input that are refused."""
 
+import gzip
 import hashlib
 import json
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesvec as bv
 import naive_counts as naive
 from bayesvec.counts.store import open_counts
 from bayesvec.errors import InputError, OptionError
+from bayesvec.text import separator
 from count_tools import check_sides, drawer, plain_count, texts, zipf_documents
 
 
@@ -171,3 +174,107 @@ def test_bad_input_is_refused(tmp_path):
         bv.count_baskets([["a", "b"], "ab"])
     with pytest.raises(InputError, match="no baskets"):
         bv.count_baskets([])
+
+
+def test_files_are_groups(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dem.txt").write_text("tax the rich\ntax the few\n")
+    (tmp_path / "repub.txt.gz").write_bytes(gzip.compress(b"cut the tax\n"))
+    lines = ["tax the rich", "tax the few", "cut the tax"]
+    expected = bv.count(documents=lines, groups=["dem", "dem", "repub"]).fingerprint
+    by_file = bv.count(["dem.txt", "repub.txt.gz"], group_by="file")
+    assert by_file.fingerprint == expected
+    assert [each["group"] for each in by_file.recipe["inputs"]] == ["dem", "repub"]
+    renamed = bv.count(documents=lines, groups=["left", "left", "right"]).fingerprint
+    assert bv.count({"left": "dem.txt", "right": ["repub.txt.gz"]}).fingerprint == renamed
+    assert bv.count(["left=dem.txt", "right=repub.txt.gz"]).fingerprint == renamed
+    whole = bv.count(["left=dem.txt", "right=repub.txt.gz"], document="file", tokenizer=r"(?s)\w+")
+    assert whole.recipe["documents"] == 2
+    (tmp_path / "a=b.txt").write_text("one two")
+    assert bv.count("a=b.txt").groups is None  # it is a file
+    (tmp_path / "a.csv").write_text("user,film\nu,Alien\nu,Brazil\n")
+    (tmp_path / "b.csv").write_text("user,film\nu,Alien\nu,Zardoz\n")
+    columns = {"basket_column": "user", "item_column": "film"}
+    films = bv.count_baskets(["a.csv", "b.csv"], **columns, group_by="file")
+    assert set(films.words) == {"Alien@a", "Alien@b", "Brazil@a", "Zardoz@b"}
+    with pytest.raises(InputError, match=r"dem\.txt has no group, and other files have one"):
+        bv.count(["dem.txt", "right=repub.txt.gz"])
+    with pytest.raises(OptionError, match="give --group-by or --group-column"):
+        bv.count("a.csv", text_column="film", group_column="user", group_by="file")
+    with pytest.raises(OptionError, match="group_by is 'folder'"):
+        bv.count("dem.txt", group_by="folder")
+
+
+@pytest.mark.parametrize("memory", [32_000_000, None])
+def test_documents_between_separators(tmp_path, memory, monkeypatch):
+    speeches = ["first speech here", "second one\nwith two lines", "the third"]
+    text = "== 1 ==" + "".join(f" {speech} == {n} == " for n, speech in enumerate(speeches)) + "=="
+    (tmp_path / "a.txt").write_text(text)
+    expected = bv.count(documents=speeches).fingerprint
+    counts = bv.count(tmp_path / "a.txt", document_separator=r"==(?: \d+ ==)?", memory=memory)
+    assert (counts.recipe["documents"], counts.fingerprint) == (3, expected)
+    (tmp_path / "b.txt").write_text("one two\n\nthree four\nfive\n\n\nsix")
+    paragraphs = bv.count(tmp_path / "b.txt", document_separator=r"\n\s*\n")
+    assert paragraphs.fingerprint == bv.count(documents=["one two", "three four\nfive", "six"]).fingerprint
+    before = bv.count(tmp_path / "b.txt", document_separator="(?=t)")  # nothing is lost
+    assert before.fingerprint == bv.count(documents=["one", "two", "three four five six"]).fingerprint
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_separators_do_not_depend_on_the_chunks(monkeypatch, size):
+    monkeypatch.setattr(separator, "REACH", 12)
+    text = "é<1>é b<23>\nc\n^d<4><5>  \n<6>e"
+    chunks = [text.encode()[at : at + size] for at in range(0, len(text.encode()), size)]
+    found = list(separator.separated(chunks, separator.make_separator(r"<\d+>|^\^"), lambda size: None))
+    assert found == ["é", "é b", "\nc\n", "d", "e"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"document_separator": "("}, "is not a regular expression"),
+        ({"document_separator": "x*"}, "matches empty text"),
+        ({"document_separator": "x", "document": "file"}, "leave out one of the two"),
+        ({"document_separator": "x", "text_column": "t"}, "leave out --document-separator"),
+    ],
+)
+def test_wrong_separators_are_refused(tmp_path, options, message):
+    (tmp_path / "a.csv").write_text("t\na b\n")
+    with pytest.raises(OptionError, match=message):
+        bv.count(tmp_path / "a.csv", **options)
+
+
+def test_tables_of_baskets_and_items(tmp_path):
+    rows = [("u1", "Alien", 1), ("u2", "Brazil", 1), ("u1", "Brazil", 2), (3, "Alien", 1), ("u1", 1984, 1)]
+    rows += [("u2", "Alien", 1), (3, 1984, 2)]
+    baskets = [["Alien", "Brazil", "1984"], ["Brazil", "Alien"], ["Alien", "1984"]]
+    expected = bv.count_baskets(baskets).fingerprint
+    columns = {"basket_column": "user", "item_column": "film"}
+    frame = pd.DataFrame(rows, columns=["user", "film", "year"])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "a.tsv", index=False, sep="\t")
+    frame.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
+    frame.astype(str).to_parquet(tmp_path / "a.parquet")
+    for name in ("a.csv", "a.tsv", "a.jsonl", "a.parquet"):
+        counts = bv.count_baskets(tmp_path / name, **columns)
+        assert (counts.fingerprint, counts.recipe["documents"]) == (expected, 3)
+    assert bv.count_baskets(frame, **columns).fingerprint == expected
+    in_years = bv.count_baskets(frame, **columns, group_column="year")
+    split = [["Alien", "1984"], ["Brazil", "Alien"], ["Brazil"], ["Alien"], ["1984"]]
+    assert in_years.fingerprint == bv.count_baskets(split, groups=[1, 1, 2, 1, 2]).fingerprint
+    for options, message in [
+        ({"basket_column": "user"}, "give both or neither"),
+        (columns | {"text_column": "film"}, "give one of the two"),
+        (
+            columns | {"item_column": "movie"},
+            "no column 'movie'; it has user, film, year; name one of these by --b",
+        ),
+    ]:
+        with pytest.raises((OptionError, InputError), match=message):
+            bv.count_baskets(tmp_path / "a.csv", **options)
+    with pytest.raises(InputError, match="row 2 has nothing in column 'film'; every row needs an item"):
+        bv.count_baskets({"user": [1, 1], "film": ["a", None]}, **columns)
+    (tmp_path / "a.txt").write_text("a b")
+    message = "plain text, which has no column 'user'; leave out --basket-column"
+    with pytest.raises(OptionError, match=message):
+        bv.count_baskets(tmp_path / "a.txt", **columns)

@@ -6,7 +6,7 @@ import pytest
 import bayesvec as bv
 from bayesvec.errors import InputError, OptionError
 from bayesvec.text import vocabulary as vocabulary_module
-from bayesvec.text.vocabulary import VocabularyOptions, choose_vocabulary
+from bayesvec.text.vocabulary import VocabularyOptions, choose_vocabulary, word_forms
 
 
 def test_the_vocabulary_is_the_most_common_words_with_ties_in_code_point_order():
@@ -29,16 +29,20 @@ def test_the_default_size_is_a_maximum_and_a_given_size_is_exact(monkeypatch):
         choose_vocabulary(["a"], np.array([3]), VocabularyOptions(vocab=2))
 
 
+def chosen(words, frequency, options):
+    return choose_vocabulary(word_forms(words, options), frequency, options)
+
+
 def test_stems_are_added_up_and_stopwords_dropped_or_kept():
     words, frequency = ["speak", "speaks", "speaking", "was", "having"], np.array([1, 2, 3, 9, 4])
     options = {"stem": "english", "stopwords": frozenset(["was", "having"])}
-    kept, counts, row = choose_vocabulary(words, frequency, VocabularyOptions(**options))
+    kept, counts, row = chosen(words, frequency, VocabularyOptions(**options))
     assert (kept, counts.tolist(), row.tolist()) == (("speak",), [6], [0, 0, 0, -1, -1])
-    kept, counts, row = choose_vocabulary(
+    kept, counts, row = chosen(
         words, frequency, VocabularyOptions(**options, stopwords_action="keep-unstemmed")
     )
     assert (kept, counts.tolist(), row.tolist()) == (("was", "speak", "having"), [9, 6, 4], [1, 1, 1, 0, 2])
-    kept, counts, _ = choose_vocabulary(words, frequency, VocabularyOptions(stem="english"))
+    kept, counts, _ = chosen(words, frequency, VocabularyOptions(stem="english"))
     assert dict(zip(kept, counts.tolist(), strict=True)) == {"was": 9, "speak": 6, "have": 4}
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+_NUMBER = ("topn", "topk", "top", "num", "number", "count", "k")  # what other tools call -n
 STOPPED = 130  # exit status of work that the user stopped, as in shells
 
 
@@ -39,7 +40,7 @@ def _run() -> int:
         sys.stdout.flush()
     except usage_error as error:
         where = f" (see: {error.ctx.command_path} --help)" if error.ctx else ""
-        _fail(f"{error.format_message()}{where}")
+        _fail(f"{error.format_message()}{_instead(error)}{where}")
     except BayesvecError as error:
         _fail(str(error))
     except typer.Abort:
@@ -51,6 +52,14 @@ def _run() -> int:
             return 1
         _fail(f"{error.filename or 'standard output'}: {error.strerror or error}; choose another place")
     return status if isinstance(status, int) else 0
+
+
+def _instead(error: Any) -> str:
+    """Return the option that was probably meant, where other tools have another name for it."""
+    name = getattr(error, "option_name", "")
+    known = [option for each in error.ctx.command.params for option in each.opts] if error.ctx else []
+    meant = "-n" if name.lstrip("-").replace("-", "").replace("_", "") in _NUMBER else None
+    return f" Did you mean {meant}?" if meant in known else ""
 
 
 @contextmanager

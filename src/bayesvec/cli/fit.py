@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
 
 _ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+_MOST_NAMED = 3  # files that the name of a run names one by one
+_LONGEST_NAME = 100
 
 
 def _choices(name: str) -> str:
@@ -174,10 +176,9 @@ class _Data:
         """Name the run after the data."""
         if not self:
             raise OptionError("give TEXT or --counts to start a run, or --resume --out RUN to resume one")
-        name = Path(self.texts[0] if self.texts else self.counts or "").name
-        for ending in _ENDINGS:
-            name = name.removesuffix(ending)
-        return Path(f"{Path(name).stem.strip('*?-') or 'text'}.run")
+        names = list(dict.fromkeys(map(_short_name, self.texts or [str(self.counts)])))
+        shown = names if len(names) <= _MOST_NAMED else [names[0], f"{len(names) - 1}-more"]
+        return Path(f"{'+'.join(shown)[:_LONGEST_NAME]}.run")
 
     def load(self) -> "PairCounts":
         """Open the counts, or count the text."""
@@ -234,6 +235,14 @@ def _run(
     except run.Interrupted as stopped:
         sys.stderr.write(f"bayesvec: {stopped}\n")
         raise typer.Exit(STOPPED) from None
+
+
+def _short_name(text: str) -> str:
+    """Return the name of a file without its folder, group and endings."""
+    name = Path(text).name.rpartition("=")[2]
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending)
+    return Path(name).stem.strip("*?-") or "text"
 
 
 def _check_is_text(path: Path) -> None:

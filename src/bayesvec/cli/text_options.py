@@ -8,13 +8,10 @@ from bayesvec._validate import positive_number
 from bayesvec.cli.app import COUNTING, TEXT
 from bayesvec.cli.options import WithOptions, parameter
 from bayesvec.counts.options import NEGATIVE_POWER, NEGATIVES, SUBSAMPLE, WINDOW
-from bayesvec.errors import OptionError
+from bayesvec.text.options import of_baskets
 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
-
-# These make no sense for baskets and are refused with --baskets.
-_NOT_FOR_BASKETS = ("window", "window_over", "stem", "stopwords", "stopwords_action", "document")
 
 _OPTIONS = [
     parameter("vocab", int, "Number of most common words to keep [default: up to 5000].", COUNTING),
@@ -51,8 +48,14 @@ _OPTIONS = [
     parameter(
         "group_column", str, "Column of a table with each document's group; rows are word@group.", TEXT
     ),
+    parameter(
+        "group_by", str, "file: the group of a document is its file; for other names, write GROUP=FILE.", TEXT
+    ),
     parameter("document", str, "Unit of plain text that is a document: line or file [default: line].", TEXT),
+    parameter("document_separator", str, "Regular expression between documents, instead of line ends.", TEXT),
     parameter("baskets", bool, "Treat each line as a basket; all its pairs are positive.", TEXT, "--baskets"),
+    parameter("basket_column", str, "Column of a table with the basket (a user) of each row's item.", TEXT),
+    parameter("item_column", str, "Column of a table with one item (a film) of the basket.", TEXT),
     parameter(
         "tokenizer",
         str,
@@ -66,11 +69,14 @@ _OPTIONS = [
         TEXT,
         "--lowercase/--keep-case",
     ),
-    parameter("stem", str, "Language of the Snowball stemmer, english [default: no stemming].", TEXT),
-    parameter("stopwords", Path, "File with stopwords, one per line.", TEXT),
+    parameter("stem", str, "Language of the Snowball stemmer, such as english [default: no stemming].", TEXT),
+    parameter("stopwords", str, "Language, such as english, or a file with stopwords, one per line.", TEXT),
     parameter(
         "stopwords_action", str, "Treatment of stopwords: drop or keep-unstemmed [default: drop].", TEXT
     ),
+    parameter("phrases", bool, "Join pairs of words that often occur together: new_york.", TEXT, "--phrases"),
+    parameter("phrase_threshold", float, "Smallest score of a phrase [default: 10].", TEXT),
+    parameter("phrase_min_count", int, "Count subtracted from that of each pair [default: 5].", TEXT),
     parameter("format", str, "auto, text, jsonl, csv, tsv or parquet [default: auto].", TEXT),
     parameter("encoding", str, "Encoding of the text [default: utf-8].", TEXT),
     parameter(
@@ -79,7 +85,7 @@ _OPTIONS = [
     parameter(
         "memory",
         str,
-        "Memory for counting, such as 1GB; beyond it, temporary files in TMPDIR [default: no limit].",
+        "Memory for text and pairs, such as 1GB; beyond it, temporary files in TMPDIR [default: half of all].",
         TEXT,
     ),
 ]
@@ -88,11 +94,13 @@ _OPTIONS = [
 class TextOptions:
     """The options of text that are given; `bayesvec.count` sets the defaults of the others."""
 
-    def __init__(self, *, baskets: bool = False, **given: Any) -> None:
+    def __init__(self, *, baskets: bool = False, phrases: bool = False, **given: Any) -> None:
         self.baskets = baskets
         self.values = {name: value for name, value in given.items() if value is not None}
         if self.values.get("subsample") not in (None, SUBSAMPLE):
             self.values["subsample"] = _threshold(self.values["subsample"])
+        if phrases:
+            self.values["phrases"] = True
 
     def given(self) -> list[str]:
         """Return the options that are given, as they are written."""
@@ -101,17 +109,16 @@ class TextOptions:
 
     def check(self) -> None:
         """Raise if options do not go together."""
-        for name in _NOT_FOR_BASKETS:
-            if self.baskets and name in self.values:
-                raise OptionError(f"--{name.replace('_', '-')} does not go with --baskets; leave it out")
+        of_baskets({**self.values, "baskets": self.baskets})
 
-    def count(self, texts: list[str], **more: Any) -> "PairCounts":
+    def count(
+        self, texts: list[str], *, seed: int | None, threads: int | None, progress: bool
+    ) -> "PairCounts":
         """Count files."""
-        from bayesvec.text.count import count, count_baskets
+        from bayesvec.text.count import count_any
 
-        self.check()
-        given = self.values | {name: value for name, value in more.items() if value is not None}
-        return (count_baskets if self.baskets else count)(texts, **given)
+        given = self.values if seed is None else {**self.values, "count_seed": seed}
+        return count_any(texts, threads=threads, progress=progress, baskets=self.baskets, **given)
 
 
 def _threshold(text: str) -> float | None:

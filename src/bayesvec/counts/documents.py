@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesvec._types import Array, Int32, Int64
+from bayesvec._types import Array, Int32, Int64, UInt8
 from bayesvec.counts.spill import empty_array
 
 
@@ -32,6 +32,8 @@ class EncodedCorpus:
         The group of each document, if there are groups.
     rows : ndarray of int32, shape (rows, 2), or None
         The word and the group of each word row, if there are groups; otherwise word rows are the vocabulary.
+    left_out_names, left_out_counts : ndarray or None
+        The most frequent words outside the vocabulary, see `bayesvec.counts.left_out`.
     options : dict
         How pairs are counted (the fields of `bayesvec.counts.windows.PairOptions`), as JSON values.
     """
@@ -43,8 +45,13 @@ class EncodedCorpus:
     group_of: Int32 | None = None
     rows: Int32 | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    left_out_names: UInt8 | None = None
+    left_out_counts: Int64 | None = None
 
-    ARRAYS = ("tokens", "bounds", "numbers", "frequency", "group_of", "rows")
+    ARRAYS = (
+        *("tokens", "bounds", "numbers", "frequency"),
+        *("group_of", "rows", "left_out_names", "left_out_counts"),
+    )
 
     @property
     def num_documents(self) -> int:

@@ -1,7 +1,7 @@
 """Names of rows: the row of a word, and suggestions for an unknown word."""
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import SequenceMatcher
 from functools import cached_property
 
@@ -23,11 +23,20 @@ class Names:
         One per row, all different.
     among : str, optional
         Where the name was looked up, for the error about an unknown one.
+    explain : callable, optional
+        Returns what else is known of an unknown name, for that error.
     """
 
-    def __init__(self, names: tuple[str, ...], *, among: str = "in the vocabulary") -> None:
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        *,
+        among: str = "in the vocabulary",
+        explain: Callable[[str], str] = lambda name: "",
+    ) -> None:
         self.names = names
         self.among = among
+        self.explain = explain
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -39,7 +48,8 @@ class Names:
             raise OptionError(f"{name!r} is not a word; give a string")
         row = self._find(name)
         if row is None:
-            raise UnknownWordError(name, closest(name, self.names), among=self.among)
+            near, more = closest(name, self.names), self.explain(name)
+            raise UnknownWordError(name, near, among=self.among, more=more)
         return row
 
     def rows(self, names: Iterable[str]) -> Int64:
@@ -56,7 +66,7 @@ class Names:
 
 
 def closest(word: str, names: tuple[str, ...], most: int = _SUGGESTED) -> tuple[str, ...]:
-    """Return the names spelled most like ``word``: the word in its groups first, then similar spellings.
+    """Return the names most like ``word``: in its groups first, then continued, then with a similar spelling.
 
     For a word in a slice only names in that slice are considered. Comparing spellings takes about ten microseconds
     per name, so only names that share enough pairs of letters are compared.
@@ -66,6 +76,9 @@ def closest(word: str, names: tuple[str, ...], most: int = _SUGGESTED) -> tuple[
     if at:
         names = tuple(name for name in names if name.endswith(f"@{group}")) or names
     same = [name for name in names if name.casefold().split("@")[0] == folded or name.casefold() == folded]
+    longer = sorted(
+        (name for name in names if _goes_on(name.casefold(), folded)), key=lambda name: (len(name), name)
+    )
     letters = _letter_pairs(folded)
     shared = []
     for name in names:
@@ -81,7 +94,16 @@ def closest(word: str, names: tuple[str, ...], most: int = _SUGGESTED) -> tuple[
         matcher.set_seq1(name.casefold())
         if matcher.ratio() >= 0.6:
             scored.append((-matcher.ratio(), name))
-    return tuple(dict.fromkeys(same + [name for _, name in sorted(scored)]))[:most]
+    return tuple(dict.fromkeys(same + longer + [name for _, name in sorted(scored)]))[:most]
+
+
+def _goes_on(name: str, start: str) -> bool:
+    """Whether a name is ``start`` and more words, as Toy Story (1995) is Toy Story."""
+    return (
+        len(start) > 1
+        and name.startswith(start)
+        and name[len(start) : len(start) + 1] in (" ", "(", ",", ":")
+    )
 
 
 def _letter_pairs(text: str) -> set[str]:

@@ -22,6 +22,7 @@ from bayesvec import __version__
 from bayesvec import _atomic as files
 from bayesvec._types import Array
 from bayesvec.counts.documents import EncodedCorpus
+from bayesvec.counts.left_out import note
 from bayesvec.counts.pairs import PairCounts, Side
 from bayesvec.counts.table import ENDINGS, from_table
 from bayesvec.errors import InputError
@@ -142,14 +143,35 @@ def open_counts(path: str | os.PathLike[str], *, verify: bool = False) -> PairCo
     return counts
 
 
+def is_counts(path: Path, *, as_table: bool) -> bool:
+    """Whether a path is that of counts and not of text: a folder with a manifest, or a table if ``as_table``."""
+    if path.suffix.lower() in ENDINGS and not os.path.isdir(path):
+        return as_table
+    return os.path.lexists(path / MANIFEST)
+
+
 def read_extra(path: str | os.PathLike[str]) -> dict[str, Array]:
     """Read the further arrays that were saved with counts."""
     return _Folder(Path(path), read_manifest(Path(path))).arrays("extra.")
 
 
+def left_out_note(path: Path, word: str) -> str:
+    """Return what is known of a word that the counts in ``path`` have no row for, for a message; mostly nothing."""
+    names, counts = "source.left_out_names", "source.left_out_counts"
+    try:
+        there = _Folder(path, manifest := read_manifest(path))
+        if names not in manifest["arrays"] or counts not in manifest["arrays"]:
+            return ""
+        kept = there.array(names), there.array(counts)
+    except InputError:  # damage is reported where the counts themselves are used
+        return ""
+    return note(word, *kept, manifest["recipe"], manifest["num_contexts"])
+
+
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a counts folder; raise an `InputError` if the folder is something else or damaged."""
     wrong = partial(InputError, file=str(folder))
+    files.recover(folder)
     if not folder.is_dir():
         what = "is not counts" if folder.exists() else "does not exist"
         raise wrong(f"{folder} {what}; give a counts folder or a {_either()} file")

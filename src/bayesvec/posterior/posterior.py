@@ -59,7 +59,7 @@ class Posterior:
 
     def __init__(self, draws: "Draws") -> None:
         self._draws = draws
-        self._words = Names(tuple(draws.words))
+        self._words = Names(tuple(draws.words), explain=self._outside)
         self._contexts = Names(tuple(draws.contexts), among="among the contexts")
 
     # The questions that have a name in Python, written and documented in their modules.
@@ -227,6 +227,13 @@ class Posterior:
         asked = list(words)
         bare = not any(word in self._words for word in asked)
         return shared if bare and any(f"{word}@{shared}" in self._words for word in asked) else None
+
+    def _outside(self, word: str) -> str:
+        """Return what the counts know of a word that has no row."""
+        from bayesvec.counts.store import left_out_note  # takes time to import
+
+        bare = word.rpartition("@")[0] or word if self.slices else word
+        return left_out_note(self._draws.path / "counts", bare)
 
     def context_rows(self, contexts: Iterable[str]) -> Int64:
         """Return the row of each context in alpha; raise an `UnknownWordError` with the closest names."""

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
 
 
+_SHOWN = 60  # characters of a line in a message
+
+
 class Judgement(NamedTuple):
     """Two words and how similar people find them."""
 
@@ -41,7 +44,8 @@ def read_judgements(path: Path) -> Iterator[Judgement]:
         parts = [part.strip() for part in _cut(line)]
         score = next((value for part in parts[2:] if (value := _number(part)) is not None), None)
         if score is None and not (titles and len(parts) >= 3):
-            raise InputError(f"{path}, line {number}: got {line.strip()!r}; a judgement is word, word, score")
+            shown = line.strip() if len(line) <= _SHOWN else f"{line.strip()[:_SHOWN]}..."
+            raise InputError(f"{path}, line {number}: got {shown!r}; a judgement is word, word, score")
         titles = False
         if score is None:
             continue

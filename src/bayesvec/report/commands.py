@@ -78,12 +78,17 @@ def _count_steps_of_text(recipe: Mapping[str, Any]) -> Iterator[Step]:
         if name == "lowercase":
             words.append("--lowercase" if value else "--keep-case")
         elif isinstance(value, Mapping):  # a list of words
-            if not value.get("file"):
+            named = value.get("file") or value.get("language")
+            if not named:
                 yield Step(f"{name.upper()} stands for a file with the {value['words']} words given", False)
-            words += [_flag(name), value.get("file") or name.upper()]
+            words += [_flag(name), named or name.upper()]
+        elif isinstance(value, bool):
+            words += [_flag(name)] * value
         elif value != usual[name].default or name in _ALWAYS:
             words += [_flag(name), _text(value)]
     files = [each["name"] for each in recipe["inputs"]]
+    if options.get("group_by") is None and recipe["inputs"][0].get("group"):
+        files = [f"{each['group']}={each['name']}" for each in recipe["inputs"]]
     if len(files) > _MOST_FILES:
         yield Step(f"TEXT stands for the {len(files)} files from {files[0]} to {files[-1]}", False)
         files = ["TEXT"]

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from glob import escape
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -185,6 +184,7 @@ def temporary_folder() -> Path:
 
 def exists(path: Path) -> bool:
     """Whether there is a run at ``path``, finished or not."""
+    files.recover(path)
     return (path / "manifest.json").exists()
 
 
@@ -270,7 +270,6 @@ def create(
         Replace a run that is there.
     """
     check_free(path, force=force)
-    _remove_abandoned(path.resolve())
     replaced = files.Lock(path) if exists(path) else contextlib.nullcontext()
     error = partial(RunError, path=str(path))
     with contextlib.ExitStack() as failing:
@@ -363,16 +362,6 @@ def cosines(rho: Float32, first: Int64, second: Int64) -> Float32:
     dot, square, other = (np.einsum("ij,ij->i", *pair) for pair in ((x, y), (x, x), (y, y)))
     with np.errstate(invalid="ignore"):
         return np.asarray(dot / np.sqrt(square * other), dtype=np.float32)
-
-
-def _remove_abandoned(path: Path) -> None:
-    """Remove what is left of killed processes that were creating or replacing this folder."""
-    for left in path.parent.glob(f".{escape(path.name)}.*"):
-        if not left.name.endswith((files.PARTIAL, files.ASIDE)):
-            continue
-        with contextlib.suppress(RunError, OSError):
-            files.Lock(left).close()
-            shutil.rmtree(left, ignore_errors=True)
 
 
 def command(path: Path, draws: int | None = None) -> str:

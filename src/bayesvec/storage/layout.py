@@ -39,6 +39,7 @@ class Mark(NamedTuple):
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a run; raise a `RunError` if the folder is not one or is damaged."""
+    files.recover(folder)
     try:
         manifest = files.read_json(folder / "manifest.json", FORMAT)
     except (FileNotFoundError, NotADirectoryError):

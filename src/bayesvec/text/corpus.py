@@ -12,11 +12,14 @@ from bayesvec._pipeline import in_order
 from bayesvec._progress import progress
 from bayesvec._types import Int32, Int64
 from bayesvec.counts.documents import EncodedCorpus, offsets
+from bayesvec.counts.left_out import left_out
 from bayesvec.counts.spill import GrowingArray
 from bayesvec.errors import InputError
 from bayesvec.text.reading import Block
 from bayesvec.text.tokens import Tokenizer, WordTable
 from bayesvec.text.vocabulary import VocabularyOptions, choose_vocabulary
+
+_DOCUMENT_BYTES = 32  # of memory for each document: where it starts and ends, and its number
 
 
 class TokenStream(NamedTuple):
@@ -39,14 +42,14 @@ def tokenize(
     """
     table = WordTable(tokenizer)
     tokens = GrowingArray(np.int32, memory // 4)
-    lengths = _Lengths()
+    lengths = _Lengths(memory)
     groups: list[str] = []
     start = perf_counter()
     with progress("reading", total_bytes or None, enabled=show) as advance:
         for block, scanned in in_order(partial(_scan, tokenizer), blocks, threads=threads):
             if scanned is None:
                 texts = (block.data[a:b].decode() for a, b in zip(block.starts, block.ends, strict=True))
-                ids, block_lengths = table.add_lists(map(tokenizer.cut, texts))
+                ids, block_lengths = table.add_lists(map(tokenizer.iterate, texts))
             else:
                 ids, block_lengths = table.add_scanned(block.data, *scanned)
             tokens.append(ids)
@@ -73,8 +76,10 @@ def _scan(tokenizer: Tokenizer, block: Block) -> tuple[Block, tuple[Int32, Int64
 class _Lengths:
     """The length of each document; parts of a document in several blocks are added up."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int) -> None:
         self._parts: list[Int64] = []
+        self._size = 0
+        self._most = memory // _DOCUMENT_BYTES
 
     def append(self, lengths: Int64, continues: bool) -> None:
         if continues and len(lengths):
@@ -82,6 +87,12 @@ class _Lengths:
             lengths = lengths[1:]
         if len(lengths):
             self._parts.append(lengths)
+            self._size += len(lengths)
+        if self._size > self._most:
+            raise InputError(
+                f"there are more than {self._most:,} documents, empty ones included, and each takes "
+                f"{_DOCUMENT_BYTES} bytes: raise --memory (memory=), or remove empty lines"
+            )
 
     def finish(self) -> Int64:
         return np.concatenate([np.zeros(0, np.int64), *self._parts])
@@ -91,7 +102,7 @@ def number_lists(documents: Iterable[Sequence[str]], tokenizer: Tokenizer, *, me
     """Number the words of tokenised documents."""
     table = WordTable(tokenizer)
     tokens = GrowingArray(np.int32, memory // 4)
-    lengths = _Lengths()
+    lengths = _Lengths(memory)
     remaining = iter(documents)
     while several := [list(document) for document in islice(remaining, 10_000)]:
         ids, some_lengths = table.add_lists(several)
@@ -101,9 +112,20 @@ def number_lists(documents: Iterable[Sequence[str]], tokenizer: Tokenizer, *, me
 
 
 def encode(
-    stream: TokenStream, options: VocabularyOptions, pair_options: dict[str, Any]
+    stream: TokenStream, forms: list[str | None], options: VocabularyOptions, pair_options: dict[str, Any]
 ) -> tuple[EncodedCorpus, tuple[str, ...], tuple[str, ...]]:
     """Choose the vocabulary and replace every token by its row, in place.
+
+    Parameters
+    ----------
+    stream : TokenStream
+        The text.
+    forms : list of str or None
+        The form under which each word is counted; None if it is not.
+    options : VocabularyOptions
+        Which forms are kept.
+    pair_options : dict
+        How pairs are counted, kept with the corpus.
 
     Returns
     -------
@@ -114,7 +136,8 @@ def encode(
     groups : tuple of str
         Names of the groups, in order; empty if there are none.
     """
-    vocabulary, frequency, row = choose_vocabulary(stream.words, stream.frequency, options)
+    vocabulary, frequency, row = choose_vocabulary(forms, stream.frequency, options)
+    others = left_out(forms, stream.frequency, row)
     step = 1 << 22
     for first in range(0, len(stream.tokens), step):
         part = stream.tokens[first : first + step]
@@ -130,7 +153,7 @@ def encode(
         group_of = np.array([number[group] for group in stream.groups], dtype=np.int32)
         rows = _rows_that_occur(stream.tokens, bounds, group_of, len(vocabulary), len(names))
     numbers = np.arange(len(stream.lengths), dtype=np.int64)
-    corpus = EncodedCorpus(stream.tokens, bounds, numbers, frequency, group_of, rows, pair_options)
+    corpus = EncodedCorpus(stream.tokens, bounds, numbers, frequency, group_of, rows, pair_options, *others)
     return corpus, vocabulary, names
 
 

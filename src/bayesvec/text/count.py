@@ -1,34 +1,33 @@
 """Pair counts of text, or of baskets of items."""
 
-import itertools
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from bayesvec import __version__
 from bayesvec._pipeline import check_threads
 from bayesvec._progress import tell
-from bayesvec._validate import group_name
 from bayesvec.counts.options import NEGATIVE_POWER, NEGATIVES, SUBSAMPLE, WINDOW, PairOptions
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.spill import parse_memory
 from bayesvec.counts.windows import count_corpus
 from bayesvec.errors import InputError, OptionError
+from bayesvec.text.baskets import collect_baskets
 from bayesvec.text.corpus import TokenStream, encode, number_lists, tokenize
-from bayesvec.text.reading import Tally, read_blocks, row_blocks
-from bayesvec.text.sources import ReadOptions, Source, find_sources
-from bayesvec.text.tables import Row
+from bayesvec.text.given import Given, group_names, recognise, recognise_baskets
+from bayesvec.text.options import CountOptions, of_baskets
+from bayesvec.text.phrases import PhraseOptions, join_phrases
+from bayesvec.text.reading import Tally, read_blocks, read_records, row_blocks
+from bayesvec.text.separator import make_separator
+from bayesvec.text.sources import PIECE_SHARE, ReadOptions, Source, find_sources
 from bayesvec.text.tokens import Tokenizer, make_tokenizer
-from bayesvec.text.vocabulary import VocabularyOptions, WordList, Words, make_vocabulary_options
-
-PathLike = str | os.PathLike[str]
+from bayesvec.text.vocabulary import VocabularyOptions, WordList, Words, make_vocabulary_options, word_forms
 
 _LISTS = ("vocabulary", "stopwords")
 
 
 def count(
-    texts: PathLike | Iterable[PathLike] | None = None,
+    texts: Any = None,
     *,
     documents: Iterable[str | Sequence[str]] | None = None,
     groups: Iterable[Any] | None = None,
@@ -45,9 +44,14 @@ def count(
     stem: str | None = None,
     stopwords: Words | None = None,
     stopwords_action: str | None = None,
+    phrases: bool = False,
+    phrase_threshold: float = PhraseOptions.threshold,
+    phrase_min_count: int = PhraseOptions.min_count,
     text_column: str | None = None,
     group_column: str | None = None,
+    group_by: str | None = None,
     document: str = "line",
+    document_separator: str | None = None,
     format: str = "auto",
     encoding: str = "utf-8",
     errors: str = "strict",
@@ -62,11 +66,13 @@ def count(
 
     Parameters
     ----------
-    texts : path or iterable of paths, optional
+    texts : path or iterable of paths, texts, or data frame, optional
         Files, globs, folders, or ``-`` for standard input: plain text, JSON lines, CSV or Parquet, also
-        compressed (``.gz .bz2 .xz .zst``). To give the text itself, use ``documents``.
+        compressed (``.gz .bz2 .xz .zst``). Or the texts themselves: a list of strings (of which none names a
+        file), a column (pandas, Polars, Arrow, NumPy), or a data frame with ``text_column``.
     documents : iterable of str, or of lists of str, optional
-        The documents themselves, instead of ``texts``; lists of words are not tokenised or lower-cased.
+        The documents themselves, never read as paths, instead of ``texts``; lists of words are not tokenised or
+        lower-cased.
     groups : iterable, optional
         The group (a party, a year) of each of ``documents``: text, numbers or dates.
     vocab : int, optional
@@ -94,24 +100,38 @@ def count(
         `bayesvec.text.tokens` for the definition of a word.
     lowercase : bool, optional
         Whether words are lower-cased; by default with every tokenizer but ``whitespace``.
-    stem : {"english"}, optional
-        Replace each word by its Snowball stem.
-    stopwords : path or iterable of str, optional
-        Stopwords, given like ``vocabulary``.
+    stem : str, optional
+        Replace each word by its stem: ``english`` or another language of the Snowball stemmers.
+    stopwords : str, path or iterable of str, optional
+        Stopwords: the name of a language, for a short list that comes with the package (see
+        `bayesvec.text.stopwords`), or words given like ``vocabulary``.
     stopwords_action : {"drop", "keep-unstemmed"}, optional
         Whether stopwords are removed from the vocabulary (the default) or only left unstemmed.
+    phrases : bool, optional
+        Join two words that often occur together into one, ``new_york``, before the vocabulary is chosen; stems, if
+        there is a stemmer, and never stopwords. See `bayesvec.text.phrases` for the score.
+    phrase_threshold, phrase_min_count : float and int, optional
+        Smallest score of a phrase, and the count that is subtracted from that of every pair.
     text_column, group_column : str, optional
         The columns of a table that hold the text and the group of each document. With groups, word rows are
         ``word@group`` for every word that occurs in the group; contexts are shared.
+    group_by : {"file"}, optional
+        The group of a document is the file it is in, named without its endings; for other names, give ``texts``
+        as a mapping, ``{"dem": "a.txt", "repub": "b.txt"}``, or as ``["dem=a.txt", "repub=b.txt"]``.
     document : {"line", "file"}, optional
         Whether a document of plain text is a line or a file.
+    document_separator : str, optional
+        A regular expression that separates the documents of plain text, instead of line ends, which are
+        then white space; what decides where a separator ends must be within 1,000 characters of it.
     format : {"auto", "text", "jsonl", "csv", "tsv", "parquet"}, optional
         The format of the files; by default by their names.
     encoding, errors : str, optional
         How bytes are decoded; ``errors`` is ``strict``, ``replace`` or ``ignore``.
     memory : str or int, optional
-        Approximate limit on memory, such as ``"1GB"``; beyond it temporary files are used, in the folder named by
-        the environment variable TMPDIR. The list of distinct words is always in memory.
+        Limit on the memory for text and pairs, such as ``"1GB"``, beyond a base of about 100 MB; by default half of
+        the machine's. Beyond it, temporary files are used in the folder named by the environment variable TMPDIR;
+        they are mapped into memory, so that a monitor may show them as memory of the process while there is room.
+        What cannot be held is refused. The distinct words are always in memory, about 200 bytes each.
     threads : int, optional
         Number of threads; by default one per processor.
     seed : int, optional
@@ -125,28 +145,41 @@ def count(
         The counts, with the encoded documents as ``source``.
     """
     pair_options = PairOptions(window, window_over, negatives, negative_power, subsample, seed)
+    joining = PhraseOptions(phrase_threshold, phrase_min_count)
+    if document_separator is not None and document == "file":
+        raise OptionError("--document file does not go with --document-separator; leave out one of the two")
+    reading = ReadOptions(
+        text_column,
+        group_column,
+        document,
+        format,
+        encoding,
+        errors,
+        separator=None if document_separator is None else make_separator(document_separator),
+        group_by=group_by,
+    )
+    given = recognise(texts, documents, groups, reading)
     cutter = make_tokenizer(tokenizer, lowercase)
-    documents, are_lists = _peek(documents)
-    form = str if are_lists else cutter.form
+    form = cutter.form if given.lists is None else str  # lists of words stay as they are
     words, lists = make_vocabulary_options(
         vocab, min_count, vocabulary, stem, stopwords, stopwords_action, form=form
     )
     limits = _Limits(parse_memory(memory), check_threads(threads), progress)
-    reading = ReadOptions(text_column, group_column, document, format, encoding, errors)
-    sources: list[Source] = []
-    if are_lists and texts is None:
-        stream = _number(map(_words_of, documents, itertools.count(1)), cutter, "documents", limits)
-        stream = _with_groups(stream, groups, "documents")
-    else:
-        stream, sources = _read(texts, documents, groups, cutter, reading, limits)
-    options = _described(words, lists, cutter, reading) | {"document": document}
-    if are_lists:
+    stream, sources = _read(given, cutter, reading, limits)
+    options = _described(words, lists, cutter, reading) | {
+        "phrases": phrases,
+        **({"phrase_threshold": phrase_threshold, "phrase_min_count": phrase_min_count} if phrases else {}),
+        "group_by": group_by,
+        "document": document,
+        "document_separator": document_separator,
+    }
+    if given.lists is not None:
         options |= {"tokenizer": None, "lowercase": None}
-    return _counted(stream, sources, words, pair_options, options, limits)
+    return _counted(stream, sources, words, joining if phrases else None, pair_options, options, limits)
 
 
 def count_baskets(
-    baskets: PathLike | Iterable[PathLike] | Iterable[Iterable[Any]],
+    baskets: Any,
     *,
     groups: Iterable[Any] | None = None,
     vocab: int | None = None,
@@ -159,6 +192,9 @@ def count_baskets(
     lowercase: bool | None = None,
     text_column: str | None = None,
     group_column: str | None = None,
+    basket_column: str | None = None,
+    item_column: str | None = None,
+    group_by: str | None = None,
     format: str = "auto",
     encoding: str = "utf-8",
     errors: str = "strict",
@@ -173,17 +209,20 @@ def count_baskets(
 
     Parameters
     ----------
-    baskets : iterable of iterables, or path or iterable of paths
-        The baskets, each an iterable of items (named by ``str(item)``); or files as in `count`, where a line or
-        a row of a table is a basket.
+    baskets : iterable of iterables, path or iterable of paths, or data frame
+        The baskets, each an iterable of items (named by ``str(item)``); or files or a data frame as in `count`,
+        where a line or a row of a table is a basket.
     groups : iterable, optional
         The group of each basket, if the baskets themselves are given.
     tokenizer : str, optional
         How a line of a file is split into items: at white space, or every match of a regular expression (``[^,]+``
         for items separated by commas).
+    basket_column, item_column : str, optional
+        The columns of a table with one row per basket and item (a user and a film), in any order. With groups,
+        what a basket holds in each group is a basket of its own.
     vocab, min_count, vocabulary, negatives, negative_power, subsample
         As in `count`, items for words.
-    lowercase, text_column, group_column, format, encoding, errors, memory, threads, seed, progress
+    lowercase, text_column, group_column, group_by, format, encoding, errors, memory, threads, seed, progress
         As in `count`.
 
     Returns
@@ -194,20 +233,51 @@ def count_baskets(
     pair_options = PairOptions(
         None, negatives=negatives, negative_power=negative_power, subsample=subsample, seed=seed
     )
+    reading = ReadOptions(
+        text_column,
+        group_column,
+        "line",
+        format,
+        encoding,
+        errors,
+        basket_column=basket_column,
+        item_column=item_column,
+        group_by=group_by,
+    )
+    given = recognise_baskets(baskets, groups, reading)
     cutter = make_tokenizer(tokenizer, lowercase)
-    paths, items = _paths_or_baskets(baskets)
-    form = str if paths is None else cutter.form  # items of baskets in memory stay as they are
+    form = cutter.form if given.lists is None else str
     words, lists = make_vocabulary_options(vocab, min_count, vocabulary, None, None, None, form=form)
     limits = _Limits(parse_memory(memory), check_threads(threads), progress)
-    reading = ReadOptions(text_column, group_column, "line", format, encoding, errors)
-    sources: list[Source] = []
-    if paths is None:
-        stream = _number(map(_item_names, items, itertools.count(1)), cutter, "baskets", limits)
-        stream = _with_groups(stream, groups, "baskets")
-    else:
-        stream, sources = _read(paths, None, groups, cutter, reading, limits)
-    options = _described(words, lists, cutter, reading)
-    return _counted(stream, sources, words, pair_options, options, limits)
+    stream, sources = _read(given, cutter, reading, limits)
+    options = _described(words, lists, cutter, reading) | {
+        "basket_column": basket_column,
+        "item_column": item_column,
+        "group_by": group_by,
+    }
+    return _counted(stream, sources, words, None, pair_options, options, limits)
+
+
+def count_any(
+    texts: Any, *, threads: int | None, progress: bool, **options: Unpack[CountOptions]
+) -> PairCounts:
+    """Count words, or items if the options are those of baskets.
+
+    Parameters
+    ----------
+    texts
+        Whatever `count` or `count_baskets` takes.
+    threads, progress
+        As there.
+    **options
+        Their options; ``count_seed`` is their seed.
+    """
+    counting: Any = count_baskets if of_baskets(options) else count
+    given: dict[str, Any] = {**options}
+    given.pop("baskets", None)
+    if "count_seed" in given:
+        given["seed"] = given.pop("count_seed")
+    return counting(texts, threads=threads, progress=progress, **given)  # type: ignore[no-any-return]
 
 
 class _Limits(NamedTuple):
@@ -219,121 +289,51 @@ class _Limits(NamedTuple):
 
 
 def _read(
-    texts: Any,
-    documents: Iterable[Any] | None,
-    groups: Iterable[Any] | None,
-    tokenizer: Tokenizer,
-    reading: ReadOptions,
-    limits: _Limits,
+    given: Given, tokenizer: Tokenizer, reading: ReadOptions, limits: _Limits
 ) -> tuple[TokenStream, list[Source]]:
-    """Read and tokenise files, or documents given as strings."""
-    if (texts is None) == (documents is None):
-        raise OptionError("give either texts (paths) or documents (strings), one of the two")
-    if documents is None and groups is not None:
-        raise OptionError(
-            "groups goes with documents (or baskets) in memory; for files, name the column by group_column"
-        )
-    block_bytes = max(1 << 16, min(1 << 22, limits.memory // 64))
-    reading = replace(reading, divisible=tokenizer.classes is not None, block_bytes=block_bytes)
-    sources = [] if documents is not None else find_sources(texts)
-    tally = Tally()
-    blocks = (
-        read_blocks(sources, reading, tally)
-        if documents is None
-        else row_blocks(_given_rows(documents), "documents", reading, tally)
-    )
-    total = sum(source.size for source in sources)
+    """Read and tokenise what was given."""
     memory, threads, show = limits
-    stream = tokenize(blocks, tokenizer, total_bytes=total, memory=memory, threads=threads, show=show)
+    tally = Tally()
+    reading = replace(
+        reading,
+        divisible=tokenizer.classes is not None,
+        block_bytes=max(1 << 16, min(1 << 22, memory // 256)),
+        piece_bytes=memory // PIECE_SHARE,
+    )
+    sources = [] if given.paths is None else find_sources(given.paths, reading.group_by)
+    if given.lists is not None:
+        stream = number_lists(given.lists, tokenizer, memory=memory)
+    elif reading.basket_column is not None:
+        rows = (
+            ((source.name, source.group, record) for source, record in read_records(sources, reading, tally))
+            if given.records is None
+            else ((given.what, None, record) for record in given.records)
+        )
+        stream = collect_baskets(rows, reading, memory=memory)
+    else:
+        blocks = (
+            read_blocks(sources, reading, tally)
+            if given.rows is None
+            else row_blocks(given.rows, given.what, reading, tally)
+        )
+        total = sum(source.size for source in sources)
+        stream = tokenize(blocks, tokenizer, total_bytes=total, memory=memory, threads=threads, show=show)
     if not len(stream.tokens):
-        names = ", ".join(source.name for source in sources[:3]) or "documents"
+        names = ", ".join(source.name for source in sources[:3]) or given.what
         empty = sources and all(source.path is not None and source.size == 0 for source in sources)
-        problem = "is empty" if empty else f"holds no words (tokenizer {tokenizer.name!r})"
+        how = "" if given.lists is not None else f" (tokenizer {tokenizer.name!r})"
+        problem = "is empty" if empty else f"holds no words{how}"
         raise InputError(f"{names} {problem}; give text with at least two words")
-    if tally.zero_bytes and show:
-        zeros = (
+    if show and (zeros := tally.zero_bytes):
+        many = (
             "1 zero byte (NUL) in the text was"
-            if tally.zero_bytes == 1
-            else f"{tally.zero_bytes:,} zero bytes (NUL) in the text were"
+            if zeros == 1
+            else f"{zeros:,} zero bytes (NUL) in the text were"
         )
-        tell(f"{zeros} read as white space")
-    stream = stream._replace(zero_bytes=tally.zero_bytes)
-    return _with_groups(stream, groups, "documents"), sources
-
-
-def _number(lists: Iterable[Sequence[str]], tokenizer: Tokenizer, what: str, limits: _Limits) -> TokenStream:
-    """Number the words of documents given as lists, or the items of baskets."""
-    stream = number_lists(lists, tokenizer, memory=limits.memory)
-    if not len(stream.tokens):
-        raise InputError(f"{what} holds no words; give at least two words")
-    return stream
-
-
-def _peek(documents: Any) -> tuple[Any, bool]:
-    """Return the documents, and whether they are lists of words, judging by the first."""
-    if documents is None or isinstance(documents, str):
-        return documents, False
-    first, whole = _first_of(documents, "documents")
-    return whole, isinstance(first, list | tuple)
-
-
-def _paths_or_baskets(baskets: Any) -> tuple[Any, Iterable[Iterable[Any]]]:
-    """Return paths or baskets, judging by the type of the first: strings and paths are paths."""
-    if isinstance(baskets, str | os.PathLike):
-        return baskets, ()
-    first, whole = _first_of(baskets, "baskets")
-    return (list(whole), ()) if isinstance(first, str | os.PathLike) else (None, whole)
-
-
-def _first_of(items: Iterable[Any], what: str) -> tuple[Any, Iterable[Any]]:
-    """Return the first item, and all of them."""
-    rest = iter(items)
-    for first in rest:
-        return first, itertools.chain([first], rest)
-    raise InputError(f"there are no {what}; give at least one")
-
-
-def _words_of(document: Any, number: int) -> Sequence[str]:
-    if not isinstance(document, list | tuple):
-        raise InputError(
-            f"document {number} is {type(document).__name__}, and the first one is a list of words; "
-            "give all in one form"
-        )
-    other = next((word for word in document if not isinstance(word, str) or not word), None)
-    if other is not None:
-        raise InputError(f"document {number} holds {other!r}; words are strings, not empty")
-    return document
-
-
-def _item_names(basket: Any, number: int) -> list[str]:
-    if isinstance(basket, str | bytes) or not isinstance(basket, Iterable):
-        raise InputError(f"basket {number} is {basket!r}; it must be a list of items")
-    return [str(item) for item in basket]
-
-
-def _given_rows(documents: Iterable[Any]) -> Iterable[Row]:
-    if isinstance(documents, str):
-        raise InputError("documents is one string; it must be a list of strings, one per document")
-    for number, text in enumerate(documents, start=1):
-        if not isinstance(text, str):
-            raise InputError(
-                f"document {number} is {type(text).__name__}; it must be a string, or all must be lists of words"
-            )
-        yield text, None, number
-
-
-def _with_groups(stream: TokenStream, groups: Iterable[Any] | None, what: str) -> TokenStream:
-    """Return the documents with the groups that were given for them."""
-    if groups is None:
-        return stream
-    names = []
-    for number, group in enumerate(groups, start=1):
-        if (name := group_name(group)) is None:
-            raise InputError(f"group {number} is {group!r}; it must be text, a number or a date")
-        names.append(name)
-    if len(names) != len(stream.lengths):
-        raise InputError(f"there are {len(names)} groups for {len(stream.lengths)} {what}; give one for each")
-    return stream._replace(groups=names)
+        tell(f"{many} read as white space")
+    if given.groups is not None:
+        stream = stream._replace(groups=group_names(given.groups, len(stream.lengths), given.what))
+    return stream._replace(zero_bytes=tally.zero_bytes), sources
 
 
 def _described(
@@ -361,6 +361,7 @@ def _counted(
     stream: TokenStream,
     sources: Sequence[Source],
     words: VocabularyOptions,
+    phrases: PhraseOptions | None,
     pair_options: PairOptions,
     options: dict[str, Any],
     limits: _Limits,
@@ -369,12 +370,16 @@ def _counted(
     types = len(stream.words)
     stopwords_not_found = len(words.stopwords.difference(stream.words))
     documents = int((stream.lengths > 0).sum())
-    corpus, vocabulary, groups = encode(stream, words, asdict(pair_options))
+    forms, found = word_forms(stream.words, words), {}
+    if phrases is not None:
+        stream, forms, number = join_phrases(stream, forms, phrases, memory=limits.memory)
+        found = {"phrases_found": number}
+    corpus, vocabulary, groups = encode(stream, forms, words, asdict(pair_options))
     recipe = {
         "made_by": "count" if pair_options.window is not None else "count_baskets",
         "version": __version__,
         "options": {**options, **asdict(pair_options)},
-        "inputs": [{"name": source.name, "bytes": source.size or None} for source in sources],
+        "inputs": [_input(source) for source in sources],
         "documents": documents,
         "tokens": len(corpus.tokens),
         "tokens_in_vocabulary": int(corpus.frequency.sum()),
@@ -382,7 +387,13 @@ def _counted(
         "words_not_found": int((corpus.frequency == 0).sum()),
         "stopwords_not_found": stopwords_not_found,
         "zero_bytes": stream.zero_bytes,
+        **found,
         "groups": list(groups),
     }
     memory, threads, show = limits
     return count_corpus(corpus, vocabulary, groups, recipe=recipe, memory=memory, threads=threads, show=show)
+
+
+def _input(source: Source) -> dict[str, Any]:
+    group = {} if source.group is None else {"group": source.group}
+    return {"name": source.name, "bytes": source.size or None, **group}

@@ -3,16 +3,19 @@
 import codecs
 import lzma
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import IO, NamedTuple
 
 import numpy as np
 
 from bayesvec._types import Int64
 from bayesvec.errors import InputError
+from bayesvec.text.separator import separated
 from bayesvec.text.sources import ReadOptions, Source, decompressed, kind_of, opened
-from bayesvec.text.tables import Row, csv_rows, json_rows, parquet_rows
+from bayesvec.text.tables import Record, Row, csv_records, json_records, parquet_records, text_rows
 
 _HEAD = 1 << 16  # bytes by which a binary file is recognised
 _CONTROLS = "".join(map(chr, range(32))).translate(dict.fromkeys(map(ord, "\t\n\v\f\r\x1a\x1b")))
@@ -39,31 +42,59 @@ class Block(NamedTuple):
 def read_blocks(sources: Sequence[Source], options: ReadOptions, tally: Tally) -> Iterator[Block]:
     """Yield the documents of all files, in order, in blocks of about ``options.block_bytes``."""
     for source in sources:
-        kind, compression = kind_of(source, options)
-        try:
-            with opened(source) as handle:
-                stream = decompressed(handle, compression)
-                done = 0
-                for block in _blocks_of(source, kind, stream, options, tally):
-                    at = max(done, handle.tell()) if source.path is not None else 0
-                    yield block._replace(read=at - done)
-                    done = at
-        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise InputError(f"{source.name} cannot be read: {reason}", file=source.name) from None
+        with _to_read(source, options) as (kind, handle, stream):
+            done = 0
+            for block in _blocks_of(source, kind, stream, options, tally):
+                at = max(done, handle.tell()) if source.path is not None else 0
+                if source.group is not None:
+                    block = block._replace(groups=[source.group] * (len(block.starts) - block.continues))
+                yield block._replace(read=at - done)
+                done = at
+
+
+def read_records(
+    sources: Sequence[Source], options: ReadOptions, tally: Tally
+) -> Iterator[tuple[Source, Record]]:
+    """Yield the rows of all tables, in order."""
+    for source in sources:
+        with _to_read(source, options) as (kind, _, stream):
+            for record in _records(source, kind, stream, options, tally):
+                yield source, record
+
+
+@contextmanager
+def _to_read(source: Source, options: ReadOptions) -> Iterator[tuple[str, IO[bytes], IO[bytes]]]:
+    """Open a file: its format, its bytes, and its bytes decompressed."""
+    kind, compression = kind_of(source, options)
+    try:
+        with opened(source) as handle:
+            yield kind, handle, decompressed(handle, compression)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{source.name} cannot be read: {reason}", file=source.name) from None
 
 
 def _blocks_of(
     source: Source, kind: str, stream: IO[bytes], options: ReadOptions, tally: Tally
 ) -> Iterator[Block]:
-    if kind == "text":
-        return _text_blocks(_utf8_chunks(source, stream, options, tally), options)
+    if kind != "text":
+        records = _records(source, kind, stream, options, tally)
+        return row_blocks(text_rows(records, source.name, options), source.name, options, tally)
+    chunks = _utf8_chunks(source, stream, options, tally)
+    if options.separator is None:
+        return _text_blocks(source, chunks, options)
+    texts = separated(chunks, options.separator, partial(options.check_piece, source.name))
+    return row_blocks(((text, None, 0) for text in texts), source.name, options, tally)
+
+
+def _records(
+    source: Source, kind: str, stream: IO[bytes], options: ReadOptions, tally: Tally
+) -> Iterator[Record]:
+    """Yield the rows of a table."""
     if kind == "parquet":
-        rows = parquet_rows(source, stream, options)
-    else:
-        lines = _lines(_utf8_chunks(source, stream, options, tally))
-        rows = (json_rows if kind == "jsonl" else csv_rows)(source, lines, options, kind)
-    return row_blocks(rows, source.name, options, tally)
+        return parquet_records(source, stream, options)
+    lines = _lines(_utf8_chunks(source, stream, options, tally), partial(options.check_piece, source.name))
+    return (json_records if kind == "jsonl" else csv_records)(source, lines, options, kind)
 
 
 def _utf8_chunks(source: Source, stream: IO[bytes], options: ReadOptions, tally: Tally) -> Iterator[bytes]:
@@ -128,10 +159,11 @@ def _decoded(
         ) from None
 
 
-def _text_blocks(chunks: Iterable[bytes], options: ReadOptions) -> Iterator[Block]:
+def _text_blocks(source: Source, chunks: Iterable[bytes], options: ReadOptions) -> Iterator[Block]:
     """Split at line ends (and at a space in a line longer than a block) and mark the documents."""
     by_line = options.document == "line"
     held: list[bytes] = []
+    size = 0
     continues = False
     for chunk in chunks:
         cut = chunk.rfind(b"\n") + 1 if by_line or options.divisible else 0
@@ -141,9 +173,11 @@ def _text_blocks(chunks: Iterable[bytes], options: ReadOptions) -> Iterator[Bloc
             inside = True
         if cut == 0:
             held.append(chunk)
+            size += len(chunk)
+            options.check_piece(source.name, size)
             continue
         data = b"".join([*held, chunk[:cut]])
-        held = [chunk[cut:]]
+        held, size = [chunk[cut:]], len(chunk) - cut
         yield _text_block(data, by_line, continues)
         continues = inside
     data = b"".join(held)
@@ -194,7 +228,7 @@ def _row_block(texts: list[bytes], groups: list[str]) -> Block:
     return Block(b"".join(texts), starts, ends, groups or None)
 
 
-def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
+def _lines(chunks: Iterable[bytes], check_size: Callable[[int], None]) -> Iterator[str]:
     """Yield the lines, with their ends."""
     held: list[bytes] = []
     for chunk in chunks:
@@ -203,5 +237,6 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
             yield (b"".join([*held, line]) + b"\n").decode()
             held.clear()
         held.append(rest)
+        check_size(sum(map(len, held)))
     if last := b"".join(held):
         yield last.decode()

@@ -16,7 +16,7 @@ All words are in Unicode's composed form (NFC): the same letters are the same wo
 import re
 import unicodedata
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -41,8 +41,8 @@ class Tokenizer:
         ``words``, ``whitespace`` or a regular expression.
     lowercase : bool
         Whether words are lower-cased.
-    cut : callable
-        Splits a text into its words: the definition, in plain Python.
+    iterate : callable
+        Iterates over the words of a text: the definition, in plain Python.
     form : callable
         Puts a single word in the form in which `cut` returns it.
     classes : ndarray of uint8 or None
@@ -52,9 +52,13 @@ class Tokenizer:
 
     name: str
     lowercase: bool
-    cut: Callable[[str], list[str]]
+    iterate: Callable[[str], Iterable[str]]
     form: Callable[[str], str]
     classes: UInt8 | None = None
+
+    def cut(self, text: str) -> list[str]:
+        """Return the words of a text."""
+        return list(self.iterate(text))
 
 
 def make_tokenizer(name: str, lowercase: bool | None = None) -> Tokenizer:
@@ -77,7 +81,7 @@ def make_tokenizer(name: str, lowercase: bool | None = None) -> Tokenizer:
         return _composed(text, lower)
 
     if name == "whitespace":
-        return Tokenizer(name, lower, lambda text: list(map(form, text.split())), form, _byte_classes(None))
+        return Tokenizer(name, lower, lambda text: map(form, text.split()), form, _byte_classes(None))
     if re.fullmatch(r"\w*", name):  # a misspelt name would be a valid expression that matches almost nothing
         raise OptionError(
             f"tokenizer is {name!r}; it must be words, whitespace or a regular expression such as '[a-z]+'"
@@ -87,8 +91,8 @@ def make_tokenizer(name: str, lowercase: bool | None = None) -> Tokenizer:
     except re.error as error:
         raise OptionError(f"tokenizer {name!r} is not a regular expression: {error}; fix it") from None
 
-    def matches(text: str) -> list[str]:
-        return [match[0] for match in pattern.finditer(form(text)) if match[0]]
+    def matches(text: str) -> Iterator[str]:
+        return (match[0] for match in pattern.finditer(form(text)) if match[0])
 
     return Tokenizer(name, lower, matches, form)
 
@@ -185,13 +189,14 @@ class WordTable:
         number = self._segment[segment] = len(self._segment)
         return number
 
-    def add_lists(self, documents: Iterable[list[str]]) -> tuple[Int32, Int64]:
+    def add_lists(self, documents: Iterable[Iterable[str]]) -> tuple[Int32, Int64]:
         """Number the words of tokenised documents; return the tokens and the length of each document."""
-        lengths: list[int] = []
-        tokens: list[int] = []
+        lengths = array("q")
+        tokens = array("i")
         for words in documents:
+            before = len(tokens)
             tokens.extend(map(self._number_of, words))
-            lengths.append(len(words))
+            lengths.append(len(tokens) - before)
         self._make_room()
         numbers = np.array(tokens, dtype=np.int32)
         counted = np.bincount(numbers, minlength=0)

@@ -13,6 +13,7 @@ from bayesvec._types import Int32, Int64
 from bayesvec._validate import one_of, whole
 from bayesvec.counts.pairs import first_repeated
 from bayesvec.errors import InputError, OptionError
+from bayesvec.text.stopwords import STOPWORDS
 
 Words = str | os.PathLike[str] | Iterable[str]
 
@@ -54,9 +55,16 @@ class VocabularyOptions:
             raise OptionError(
                 "--vocabulary (vocabulary=) lists the words to keep; --vocab and --min-count do not go with it"
             )
-        if self.stem not in (None, "english"):
-            raise OptionError(f"stem is {self.stem!r}; it must be 'english' or left out")
+        if self.stem is not None and self.stem not in (known := stemmers()):
+            raise OptionError(f"stem is {self.stem!r}; it must be one of {', '.join(known)}, or left out")
         one_of("stopwords_action", self.stopwords_action, ("drop", "keep-unstemmed"))
+
+
+def stemmers() -> list[str]:
+    """Return the languages that have a Snowball stemmer."""
+    import snowballstemmer
+
+    return sorted(snowballstemmer.algorithms())
 
 
 class WordList(NamedTuple):
@@ -65,10 +73,12 @@ class WordList(NamedTuple):
     words: tuple[str, ...]
     file: str | None
     sha256: str  # of the file, or of the words, one per line
+    language: str | None = None  # of a list that comes with the package
 
     def described(self) -> dict[str, Any]:
         """Return the entry of the list in a recipe."""
-        return {"file": self.file, "sha256": self.sha256, "words": len(self.words)}
+        named = {} if self.language is None else {"language": self.language}
+        return {"file": self.file, "sha256": self.sha256, "words": len(self.words), **named}
 
 
 def read_words(source: Words, what: str) -> WordList:
@@ -95,6 +105,19 @@ def read_words(source: Words, what: str) -> WordList:
     return WordList(words, str(source), sha256(content).hexdigest())
 
 
+def read_stopwords(source: Words) -> WordList:
+    """Return the stopwords of a language, or those given as a list or a file; a file of that name comes first."""
+    if isinstance(source, str) and source in STOPWORDS and not Path(source).exists():
+        return read_words(STOPWORDS[source].split(), "stopwords")._replace(language=source)
+    try:
+        return read_words(source, "stopwords")
+    except InputError as error:
+        if isinstance(source, str) and source.isalpha() and not Path(source).exists():
+            known = ", ".join(STOPWORDS)
+            raise InputError(f"{error}; name a file, or a language: {known}", file=source) from None
+        raise
+
+
 def make_vocabulary_options(
     vocab: int | None,
     min_count: int,
@@ -115,7 +138,7 @@ def make_vocabulary_options(
     options = VocabularyOptions(vocab, min_count, None, stem, frozenset(), stopwords_action or "drop")
     lists: dict[str, WordList] = {}
     if stopwords is not None:
-        lists["stopwords"] = read_words(stopwords, "stopwords")
+        lists["stopwords"] = read_stopwords(stopwords)
         options = replace(options, stopwords=frozenset(map(form, lists["stopwords"].words)))
     if vocabulary is not None:
         lists["vocabulary"] = read_words(vocabulary, "vocabulary")
@@ -124,9 +147,18 @@ def make_vocabulary_options(
 
 
 def choose_vocabulary(
-    words: Sequence[str], frequency: Int64, options: VocabularyOptions
+    forms: Sequence[str | None], frequency: Int64, options: VocabularyOptions
 ) -> tuple[tuple[str, ...], Int64, Int32]:
     """Choose the words to keep: the most frequent first, ties in the order of their code points.
+
+    Parameters
+    ----------
+    forms : sequence of str or None
+        The form of each word, see `word_forms`.
+    frequency : ndarray of int64
+        How often each word occurs.
+    options : VocabularyOptions
+        Which forms are kept.
 
     Returns
     -------
@@ -135,9 +167,8 @@ def choose_vocabulary(
     counts : ndarray of int64
         The frequency of each.
     row : ndarray of int32
-        The row in ``vocabulary`` of each of ``words``, -1 if it is not kept.
+        The row in ``vocabulary`` of each word, -1 if it is not kept.
     """
-    forms = word_forms(words, options)
     total: dict[str, int] = {}
     for form, count in zip(forms, frequency.tolist(), strict=True):
         if form is not None:
