@@ -5,8 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.ready-dev
 DOCS := $(VENV)/.ready-docs
+SMOKE := tests/test_public_names.py tests/test_imports.py tests/test_version_0_1_0.py tests/kernels/test_rng.py \
+  tests/counts tests/text tests/cli/test_cli_questions.py
 
-.PHONY: demo docs paper test test-slow bench lint clean
+.PHONY: demo docs paper test test-smoke test-slow bench lint wheel-test clean
 .DELETE_ON_ERROR:
 
 $(READY): pyproject.toml
@@ -31,6 +33,10 @@ demo: $(READY)
 test: $(DEV)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
+# a part of the tests that reaches every folder, for another Python
+test-smoke: $(DEV)
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(SMOKE)
+
 test-slow: $(DOCS)
 	$(BIN)/python -m pytest -m slow
 
@@ -41,6 +47,19 @@ docs: $(DOCS)
 # docs/paper.md and its pictures from the records of single cells; computes none
 paper: $(DEV)
 	$(BIN)/bayesvec reproduce all --out experiments/records --page docs/paper.md
+
+# build the sdist and, from it, the wheel; install the wheel alone in a new environment and run it from elsewhere
+wheel-test:
+	rm -rf build/wheel-test
+	$(PYTHON) -m venv build/wheel-test/maker
+	build/wheel-test/maker/bin/python -m pip install --quiet --disable-pip-version-check build
+	build/wheel-test/maker/bin/python -m build --outdir build/wheel-test/dist .
+	$(PYTHON) -m venv build/wheel-test/venv
+	build/wheel-test/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel-test/dist/*.whl
+	cd build/wheel-test && printf 'the cat saw a dog\nthe dog saw a cat\n' > text.txt && \
+	  venv/bin/bayesvec fit text.txt --dim 2 --draws 20 --warmup 10 --quiet --out text.run && \
+	  venv/bin/bayesvec similarity text.run cat dog && \
+	  venv/bin/bayesvec report text.run --out text.html
 
 bench: $(DEV)
 	$(BIN)/python benchmarks/all.py

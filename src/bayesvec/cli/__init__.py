@@ -40,7 +40,7 @@ def _run() -> int:
         sys.stdout.flush()
     except usage_error as error:
         where = f" (see: {error.ctx.command_path} --help)" if error.ctx else ""
-        _fail(f"{error.format_message()}{_instead(error)}{where}")
+        _fail(f"{_other_name(error) or error.format_message()}{where}")
     except BayesvecError as error:
         _fail(str(error))
     except typer.Abort:
@@ -54,12 +54,12 @@ def _run() -> int:
     return status if isinstance(status, int) else 0
 
 
-def _instead(error: Any) -> str:
-    """Return the option that was probably meant, where other tools have another name for it."""
+def _other_name(error: Any) -> str:
+    """Return the message about an option that other tools call so; empty if it is none."""
     name = getattr(error, "option_name", "")
     known = [option for each in error.ctx.command.params for option in each.opts] if error.ctx else []
     meant = "-n" if name.lstrip("-").replace("-", "").replace("_", "") in _NUMBER else None
-    return f" Did you mean {meant}?" if meant in known else ""
+    return f"No such option: {name}; did you mean {meant}?" if meant in known else ""
 
 
 @contextmanager
