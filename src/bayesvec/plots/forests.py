@@ -185,7 +185,7 @@ def draw_probabilities(ax: "Axes", table: Table[Any], name: str) -> None:
 
 def write_beside(ax: "Axes", texts: Sequence[str], name: str, *, column: int = 0) -> None:
     """Write a text at the right of each line and its name above them; columns are counted from the axes."""
-    x = 1.02 + column * 0.95 / share_of_width(ax)  # in widths of the axes, which are most of the figure
+    x = 1.02 + column * 1.3 / share_of_width(ax)  # in widths of the axes, which are most of the figure
     for place, text in enumerate(texts):
         ax.text(x, place, text, transform=ax.get_yaxis_transform(), va="center_baseline", clip_on=False)
     ax.annotate(

@@ -21,7 +21,7 @@ MOST_WITH_TEXT = 14  # words; with more, cells are too small for numbers
 def plot_heatmap(matrix: "Matrix", *, ax: "Axes | None" = None, level: float = LEVEL) -> "Axes":
     """Draw a matrix of estimates as a heatmap: the mean as colour and number, the interval below it.
 
-    Pairs whose interval contains 0 are set in grey: their sign is not known.
+    Pairs whose interval contains 0 are set in italics: their sign is not known.
 
     Parameters
     ----------
@@ -69,15 +69,14 @@ def _write_cells(ax: "Axes", matrix: "Matrix", level: float, size: float) -> Non
         for column, other in enumerate(matrix.words[: row + 1]):
             each = matrix[word, other]
             low, high = each.interval(level)
-            dark = abs(each.mean) > 0.65 * size
-            colour = "white" if dark else "0.4" if low <= 0.0 <= high else "black"
+            colour = "white" if abs(each.mean) > 0.55 * size else "black"
+            style = "italic" if low <= 0.0 <= high else "normal"
             point = np.isnan(low)
-            ax.text(
-                column, row, f"{each.mean:.2f}", ha="center", va="center" if point else "bottom", color=colour
-            )
+            look = {"ha": "center", "color": colour, "style": style}
+            ax.text(column, row, f"{each.mean:.2f}", va="center" if point else "bottom", **look)
             if not point:
                 text = f"{low:.2f} to {high:.2f}"
-                ax.text(column, row + 0.06, text, ha="center", va="top", color=colour, fontsize="x-small")
+                ax.text(column, row + 0.06, text, va="top", fontsize="x-small", **look)
 
 
 def _draw(request: Request) -> "Axes":

@@ -65,19 +65,17 @@ def plot_trajectory(
         mean = np.array([estimate.mean for estimate in path.estimates])
         style = {**look(number, "color", "marker"), "markersize": 4, "label": safe(path.label)}
         colour = style["color"]
-        few = np.isin(path.slices, path.few)
+        rare = np.isin(path.slices, path.few)
         if ordered:
-            _draw_bands(ax, at, low, high, few, colour)
+            _draw_bands(ax, at, low, high, rare, colour)
             ax.plot(at, mean, linestyle=pick(DASHES, number), **style)
         else:  # side by side, so that bars do not hide each other
             at = at + SPREAD * ((number + 0.5) / len(every) - 0.5)
-            ax.vlines(at, low, high, color=colour, alpha=np.where(few, FAINT, 1.0).tolist())
+            ax.vlines(at, low, high, color=colour, alpha=np.where(rare, FAINT, 1.0).tolist())
             ax.plot(at, mean, linestyle="none", **style)
-        if few.any():
+        if rare.any():
             hollow = style | {"label": "", "markerfacecolor": "white"}
-            ax.plot(at[few], mean[few], linestyle="none", **hollow)
-    if any(path.few for path in every):
-        _note(ax, f"hollow: a word was seen fewer than {FEW_SEEN} times")
+            ax.plot(at[rare], mean[rare], linestyle="none", **hollow)
     if not in_time:
         _name_slices(ax, order, [places[name] for name in order])
     else:
@@ -85,7 +83,9 @@ def plot_trajectory(
 
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     name = scale_of([estimate for path in every for estimate in path.estimates]).axis
-    ax.set_xlabel("slice" if ordered else "group")
+    few = any(path.few for path in every)
+    note = f" (hollow: a word was seen fewer than {FEW_SEEN} times)" if few else ""
+    ax.set_xlabel(f"{'slice' if ordered else 'group'}{note}")
     ax.set_ylabel(f"{name}, {100 * level:g}% {'band' if ordered else 'interval'}")
     if not ordered:
         ax.set_xlim(-0.6, len(order) - 0.4)
@@ -101,12 +101,6 @@ def _draw_bands(ax: "Axes", at: Float64, low: Float64, high: Float64, few: Bool,
     for part in parts:
         alpha = 0.06 if few[part].any() else 0.18
         ax.fill_between(at[part], low[part], high[part], color=colour, alpha=alpha, linewidth=0)
-
-
-def _note(ax: "Axes", text: str) -> None:
-    """Write a small note at the lower right of the axes."""
-    place: dict[str, Any] = {"xycoords": "axes fraction", "xytext": (0, 3), "textcoords": "offset points"}
-    ax.annotate(text, (1.0, 0.0), **place, ha="right", fontsize="small", color="0.35")
 
 
 def _name_slices(ax: "Axes", names: list[str], places: list[float]) -> None:
