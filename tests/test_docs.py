@@ -19,6 +19,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 sys.path.append(str(DOCS / "tools"))
 
+import outputs  # noqa: E402
 import pages  # noqa: E402
 import records  # noqa: E402
 
@@ -100,6 +101,22 @@ def test_every_plot_is_in_the_documentation():
     text = "".join(PAGES[name] for name in ("gallery.md", "howto/groups.md"))
     missing = [kind for kind in plots() if not re.search(rf"\.run {kind} |`{kind}`", text)]
     assert not missing
+
+
+@pytest.mark.parametrize("name", [name for name, text in PAGES.items() if outputs.MARK.search(text)])
+def test_outputs_are_of_the_code_on_the_page(name):
+    """Printed outputs go with the commands; run docs/tools/outputs.py on a page whose code has changed."""
+    text = PAGES[name]
+    assert outputs.MARK.search(text)[1] == outputs.code_of(text)
+    for block in pages.blocks(text):
+        if block.runs and block.language == "console" and not {"figure", "from"} & set(block.options):
+            printed = [line for line in block.code.splitlines() if not line.startswith("$ ")]
+            assert printed or all(command.startswith("printf") for command in pages.commands(block)), block
+
+
+def test_changed_code_is_seen():
+    text = next(text for text in PAGES.values() if outputs.MARK.search(text))
+    assert outputs.code_of(text.replace("$ bayesvec", "$ bayesvec --quiet", 1)) != outputs.code_of(text)
 
 
 @pytest.mark.parametrize("name", sorted(PAGES))

@@ -9,6 +9,7 @@ import typer
 
 from bayesvec.cli.answers import echo
 from bayesvec.cli.app import STOPPED, app
+from bayesvec.cli.prior_options import NO_PRIOR_OPTIONS, PriorOptions, takes_prior_options
 from bayesvec.inference import methods
 
 if TYPE_CHECKING:
@@ -19,13 +20,14 @@ _PICTURES = (".png", ".pdf", ".svg")
 
 
 @app.command()
+@takes_prior_options
 def calibrate(
     method: str = typer.Option("gibbs", help=f"One of {', '.join(_METHODS)}."),
     vocab: int = typer.Option(20, help="Words per simulated world."),
     dim: int = typer.Option(3, help="Dimension of the vectors."),
     pairs: int = typer.Option(2000, help="Samples per world, positive and negative."),
     worlds: int = typer.Option(200, help="Worlds to simulate from the prior."),
-    prior_precision: float = typer.Option(1.0, help="Precision of the prior."),
+    slices: int | None = typer.Option(None, help="Groups or times of each word, for a prior over slices."),
     zipf: bool = typer.Option(
         False, "--zipf", help="Draw words by the Zipf-Mandelbrot law instead of uniformly."
     ),
@@ -48,6 +50,7 @@ def calibrate(
     ),
     as_json: bool = typer.Option(False, "--json", help="Print the result as JSON."),
     quiet: bool = typer.Option(False, "--quiet", help="Show no progress."),
+    prior: PriorOptions = NO_PRIOR_OPTIONS,
 ) -> None:
     """Fit worlds simulated from the prior and test whether the intervals are calibrated; status 1 if not."""
     if out is not None:
@@ -57,7 +60,8 @@ def calibrate(
         "dim": dim,
         "pairs": pairs,
         "worlds": worlds,
-        "prior_precision": prior_precision,
+        **_prior(prior, method, dim),
+        "slices": slices,
         "zipf": zipf,
         "draws": draws,
         "warmup": warmup,
@@ -76,6 +80,14 @@ def calibrate(
     echo(json.dumps(result.to_dict(), indent=1) if as_json else str(result))
     if not result.ok:
         raise typer.Exit(1)
+
+
+def _prior(options: PriorOptions, method: str, dim: int) -> dict[str, Any]:
+    """Return the arguments of `calibrate` that set the prior."""
+    checked = options.check(method)
+    if options.is_default:
+        return checked
+    return {"prior": lambda counts: options.make(counts, dim)["prior"]}
 
 
 def _run(method: str, *, worlds: int, quiet: bool, **given: Any) -> "Calibration":

@@ -80,6 +80,13 @@ class PriorOptions:
             name: value for name, value in given.items() if value is not None and value is not False
         }
 
+    @property
+    def is_default(self) -> bool:
+        """Whether it is the default prior, which is set by its precision."""
+        from bayesvec.priors.table import DEFAULT
+
+        return (self.prior or DEFAULT) == DEFAULT and not self.given.keys() - {"prior_precision"}
+
     def check(self, method: str) -> dict[str, Any]:
         """Return the settings that do not need the counts; raise if an option is wrong for this prior."""
         family, given = self._read()

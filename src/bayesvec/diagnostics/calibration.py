@@ -16,14 +16,16 @@ from bayesvec._pipeline import check_threads
 from bayesvec._types import Float32
 from bayesvec.chains.driver import Driver
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.diagnostics.sbc import Functionals, Ranks, Verdict, choose_functionals, judge, sbc_ranks
+from bayesvec.diagnostics.sbc import Functionals, Ranks, Verdict, World, choose_functionals, judge, sbc_ranks
 from bayesvec.diagnostics.truth import inside, tail_ranks
+from bayesvec.diagnostics.worlds import MakePrior, draw_world_of
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.estimates.convergence import ess_bulk
 from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.texts import plain
 from bayesvec.inference.methods import Method, find
 from bayesvec.priors import spherical
+from bayesvec.priors.gaussian import Prior
 from bayesvec.storage.kinds import APPROXIMATION, SWEEPS, WHOLE_CHAINS
 from bayesvec.storage.memory import Memory
 from bayesvec.storage.settings import Settings
@@ -125,9 +127,17 @@ class Calibration:
     def __str__(self) -> str:
         given = self.settings
         worlds = f"{len(self.ranks.values)} worlds of {given['vocab']} words in {given['dim']} dimensions"
-        size = f"{given['pairs']:,} samples, prior precision {given['prior_precision']:g}"
+        size = f"{given['pairs']:,} samples, {self._prior}"
         ranked = f"{len(self.ranks.kinds)} quantities each, ranked among {self.ranks.num_draws} draws"
         return f"{self.method}, {worlds}, {size}: {ranked}\n{self.verdict}"
+
+    @property
+    def _prior(self) -> str:
+        """Name the prior."""
+        if "prior" in self.settings:
+            return f"the {self.settings['prior'].get('kind', 'given')} prior"
+        precision = self.settings["prior_precision"]
+        return f"prior precision {'learned' if precision == 'learn' else f'{precision:g}'}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -152,7 +162,9 @@ def calibrate(
     dim: int = 3,
     pairs: int = 2000,
     worlds: int = 200,
-    prior_precision: float = 1.0,
+    prior_precision: float | str = 1.0,
+    prior: MakePrior | None = None,
+    slices: int | None = None,
     zipf: bool = False,
     draws: int = 99,
     warmup: int = 100,
@@ -176,8 +188,13 @@ def calibrate(
         Size of the worlds, see `simulate`.
     worlds : int
         How many; errors that are small need hundreds.
-    prior_precision : float
-        Of the prior that the worlds are drawn from and that the method is given.
+    prior_precision : float or "learn"
+        Of the prior that the worlds are drawn from and that the method is given. If it is learned, each world has its
+        own, drawn from the hyperprior.
+    prior : callable, optional
+        Another prior: given counts, returns it, such as ``lambda counts: bv.priors.grouped(counts)``.
+    slices : int, optional
+        Number of slices of the worlds, for a prior over groups or time.
     draws, warmup : int
         Draws that truths are ranked among, and sweeps before them.
     thin : int, optional
@@ -215,21 +232,44 @@ def calibrate(
         warmup=warmup,
         thin=thin,
         identify=identify,
-        prior_precision=prior_precision,
+        prior_precision=None if prior is not None else prior_precision,
         options=chosen.make_options(options or {}),
         sweeping=chosen.kind == SWEEPS,
     )
-    measure = choose_functionals(vocab, vocab, quantities, seed=seed, pooled=True)  # as `sbc_ranks` does
+    size: dict[str, Any] = {"vocab": vocab, "dim": dim, "pairs": pairs, "zipf": zipf}
+    world = _worlds(method, prior, prior_precision, slices, seed, **size)
+    first = None if world is None else world(0)
+    rows = vocab if first is None else first.counts.num_words
+    measure = choose_functionals(rows, vocab, quantities, seed=seed, pooled=True)  # as `sbc_ranks` does
     trial = _Trial(chosen, settings, measure)
-    size: dict[str, Any] = {"vocab": vocab, "dim": dim, "pairs": pairs}
-    size |= {"prior_precision": prior_precision, "zipf": zipf}
-    ranked: dict[str, Any] = {"count": quantities, "pooled": True, "seed": seed}
+    stated: dict[str, Any] = {"prior_precision": prior_precision}
+    if prior is not None and first is not None and first.prior is not None:
+        stated = {"prior": {name: each for name, each in first.prior.recipe.items() if name != "slices"}}
+    precision = prior_precision if isinstance(prior_precision, float | int) else 1.0
+    ranked: dict[str, Any] = {"count": quantities, "pooled": True, "seed": seed, "prior_precision": precision}
     with threadpool_limits(limits=1, user_api="blas"):
-        ranks = sbc_ranks(trial, worlds=worlds, **size, **ranked, threads=num_threads, report=report)
+        ranks = sbc_ranks(
+            trial, worlds=worlds, **size, **ranked, world=world, threads=num_threads, report=report
+        )
+    size |= stated | ({} if slices is None else {"slices": slices})
     how = {"warmup": warmup, "thin": thin, "identify": identify, "options": settings.options, "seed": seed}
     nominal, coverage = covered(ranks, level)
     verdict = judge(ranks, error_rate=error_rate)
     return Calibration(method, {**size, **how}, nominal, coverage, verdict, trial.effective, ranks)
+
+
+def _worlds(
+    method: str, prior: MakePrior | None, precision: float | str, slices: int | None, seed: int, **size: Any
+) -> Callable[[int], World] | None:
+    """Return what draws worlds from a prior; None for the spherical prior with a given precision."""
+    if prior is None and slices is not None:
+        raise OptionError(f"slices is {slices}; give it with a prior over slices, such as grouped or dynamic")
+    if precision == "learn" and method != "gibbs":
+        raise OptionError(f"prior_precision is 'learn', which gibbs can do, and the method is {method}")
+    if prior is None and precision != "learn":
+        return None
+    make = prior or (lambda counts: spherical("learn"))
+    return lambda number: draw_world_of(number, make, slices=slices, seed=seed, **size)
 
 
 def _check(identify: str, level: float, error_rate: float, **least: tuple[int, int]) -> None:
@@ -265,13 +305,15 @@ class _Trial:
     measure: Functionals
     shares: list[float] = field(default_factory=list)
 
-    def __call__(self, counts: PairCounts, seed: int) -> tuple[Float32, Float32]:
+    def __call__(self, counts: PairCounts, seed: int, prior: Prior | None = None) -> tuple[Float32, Float32]:
         """Return draws of rho (draw, R, K) and of alpha (draw, C, K)."""
-        precision = self.settings.prior_precision
-        assert precision is not None
+        if prior is None:
+            precision = self.settings.prior_precision
+            assert precision is not None
+            prior = spherical(precision)
         memory = Memory(replace(self.settings, seed=seed), counts)
         try:
-            Driver(memory, self.method, counts, spherical(precision)).run_chain(0)
+            Driver(memory, self.method, counts, prior).run_chain(0)
         except NumericalError as error:
             raise NumericalError(f"in one of the worlds: {error}", word=error.word) from error
         rho, alpha = memory.arrays["rho"][0], memory.arrays["alpha"][0]

@@ -23,10 +23,11 @@ from bayesvec.diagnostics.random_pairs import random_pairs
 from bayesvec.diagnostics.truth import inside
 from bayesvec.errors import OptionError
 from bayesvec.kernels import rng
+from bayesvec.priors.gaussian import Prior
 from bayesvec.simulation.pairs import Truth, simulate
 
-# Draws of both sides, (draw, R, K) and (draw, C, K), given counts and a seed.
-Method = Callable[[PairCounts, int], tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]]
+# Draws of both sides, (draw, R, K) and (draw, C, K), given counts, a seed and, if the world has one, its prior.
+Method = Callable[..., tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]]
 
 COSINE, PROBABILITY, STRENGTH = "cosine", "co-occurrence probability", "strength"
 EXPECTED_IN_BIN = 10.0  # worlds in a bin of the chi-square test, at least
@@ -94,6 +95,7 @@ class World(NamedTuple):
     counts: PairCounts
     truth: Truth
     seed: int
+    prior: Prior | None = None  # that they come from, unless the method knows it
 
 
 def draw_world(
@@ -169,6 +171,7 @@ def sbc_ranks(
     prior_precision: float,
     zipf: bool = False,
     contexts: int | None = None,
+    world: Callable[[int], World] | None = None,
     count: int = 20,
     pooled: bool = False,
     seed: int = 0,
@@ -186,6 +189,8 @@ def sbc_ranks(
         How many worlds.
     vocab, dim, pairs, prior_precision, zipf, contexts
         Of the worlds, see `draw_world`.
+    world : callable, optional
+        Returns the world of a number, if it is not to come from `draw_world`.
     count : int
         Cosines and probabilities to rank, of each kind; the same in all worlds.
     pooled : bool
@@ -202,13 +207,18 @@ def sbc_ranks(
             f"worlds is {worlds}; calibration needs 2 at least, and hundreds to see small errors"
         )
     columns = vocab if contexts is None else contexts
-    functionals = choose_functionals(vocab, columns, count, seed=seed, pooled=pooled)
+    rows = vocab if world is None else world(0).counts.num_words
+    functionals = choose_functionals(rows, columns, count, seed=seed, pooled=pooled)
     given: dict[str, Any] = {"vocab": vocab, "dim": dim, "pairs": pairs, "prior_precision": prior_precision}
 
     def of_world(number: int) -> tuple[int, Int64]:
-        world = draw_world(number, zipf=zipf, contexts=contexts, seed=seed, **given)
-        measured = functionals(*draw(world.counts, world.seed))  # (draw, M)
-        return len(measured), rank(measured, functionals(world.truth.rho, world.truth.alpha))
+        if world is None:
+            drawn = draw_world(number, zipf=zipf, contexts=contexts, seed=seed, **given)
+        else:
+            drawn = world(number)
+        prior = () if drawn.prior is None else (drawn.prior,)
+        measured = functionals(*draw(drawn.counts, drawn.seed, *prior))  # (draw, M)
+        return len(measured), rank(measured, functionals(drawn.truth.rho, drawn.truth.alpha))
 
     values: list[Int64] = []
     sizes: set[int] = set()

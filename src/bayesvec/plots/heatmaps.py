@@ -72,7 +72,7 @@ def _write_cells(ax: "Axes", matrix: "Matrix", level: float, size: float) -> Non
             colour = "white" if abs(each.mean) > 0.55 * size else "black"
             style = "italic" if low <= 0.0 <= high else "normal"
             point = np.isnan(low)
-            look = {"ha": "center", "color": colour, "style": style}
+            look: dict[str, Any] = {"ha": "center", "color": colour, "style": style}
             ax.text(column, row, f"{each.mean:.2f}", va="center" if point else "bottom", **look)
             if not point:
                 text = f"{low:.2f} to {high:.2f}"
