@@ -239,12 +239,12 @@ def calibrate(
     size: dict[str, Any] = {"vocab": vocab, "dim": dim, "pairs": pairs, "zipf": zipf}
     world = _worlds(method, prior, prior_precision, slices, seed, **size)
     first = None if world is None else world(0)
-    rows = vocab if first is None else first.counts.num_words
+    rows = vocab if first is None else first[0].counts.num_words
     measure = choose_functionals(rows, vocab, quantities, seed=seed, pooled=True)  # as `sbc_ranks` does
     trial = _Trial(chosen, settings, measure)
     stated: dict[str, Any] = {"prior_precision": prior_precision}
-    if prior is not None and first is not None and first.prior is not None:
-        stated = {"prior": {name: each for name, each in first.prior.recipe.items() if name != "slices"}}
+    if prior is not None and first is not None:
+        stated = {"prior": {name: each for name, each in first[1].recipe.items() if name != "slices"}}
     precision = prior_precision if isinstance(prior_precision, float | int) else 1.0
     ranked: dict[str, Any] = {"count": quantities, "pooled": True, "seed": seed, "prior_precision": precision}
     with threadpool_limits(limits=1, user_api="blas"):
@@ -260,7 +260,7 @@ def calibrate(
 
 def _worlds(
     method: str, prior: MakePrior | None, precision: float | str, slices: int | None, seed: int, **size: Any
-) -> Callable[[int], World] | None:
+) -> Callable[[int], tuple[World, Prior]] | None:
     """Return what draws worlds from a prior; None for the spherical prior with a given precision."""
     if prior is None and slices is not None:
         raise OptionError(f"slices is {slices}; give it with a prior over slices, such as grouped or dynamic")

@@ -95,7 +95,6 @@ class World(NamedTuple):
     counts: PairCounts
     truth: Truth
     seed: int
-    prior: Prior | None = None  # that they come from, unless the method knows it
 
 
 def draw_world(
@@ -171,7 +170,7 @@ def sbc_ranks(
     prior_precision: float,
     zipf: bool = False,
     contexts: int | None = None,
-    world: Callable[[int], World] | None = None,
+    world: Callable[[int], tuple[World, Prior]] | None = None,
     count: int = 20,
     pooled: bool = False,
     seed: int = 0,
@@ -190,7 +189,7 @@ def sbc_ranks(
     vocab, dim, pairs, prior_precision, zipf, contexts
         Of the worlds, see `draw_world`.
     world : callable, optional
-        Returns the world of a number, if it is not to come from `draw_world`.
+        Returns the world of a number and its prior, which ``draw`` is given too; by default `draw_world`.
     count : int
         Cosines and probabilities to rank, of each kind; the same in all worlds.
     pooled : bool
@@ -207,17 +206,17 @@ def sbc_ranks(
             f"worlds is {worlds}; calibration needs 2 at least, and hundreds to see small errors"
         )
     columns = vocab if contexts is None else contexts
-    rows = vocab if world is None else world(0).counts.num_words
+    rows = vocab if world is None else world(0)[0].counts.num_words
     functionals = choose_functionals(rows, columns, count, seed=seed, pooled=pooled)
     given: dict[str, Any] = {"vocab": vocab, "dim": dim, "pairs": pairs, "prior_precision": prior_precision}
 
     def of_world(number: int) -> tuple[int, Int64]:
         if world is None:
             drawn = draw_world(number, zipf=zipf, contexts=contexts, seed=seed, **given)
+            measured = functionals(*draw(drawn.counts, drawn.seed))  # (draw, M)
         else:
-            drawn = world(number)
-        prior = () if drawn.prior is None else (drawn.prior,)
-        measured = functionals(*draw(drawn.counts, drawn.seed, *prior))  # (draw, M)
+            drawn, prior = world(number)
+            measured = functionals(*draw(drawn.counts, drawn.seed, prior))
         return len(measured), rank(measured, functionals(drawn.truth.rho, drawn.truth.alpha))
 
     values: list[Int64] = []

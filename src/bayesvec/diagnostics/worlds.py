@@ -28,8 +28,8 @@ def draw_world_of(
     zipf: bool = False,
     slices: int | None = None,
     seed: int = 0,
-) -> World:
-    """Draw world ``number`` from a prior; how many samples a pair has does not depend on the vectors.
+) -> tuple[World, Prior]:
+    """Draw world ``number`` from a prior; return both. The numbers of samples do not depend on the vectors.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def draw_world_of(
     rho = draw_rows(drawn.rho, counts.num_words, dim, generator)
     alpha = draw_rows(drawn.alpha, counts.num_contexts, dim, generator)
     known: Truth = replace(truth, rho=rho, alpha=alpha, words=counts.words)
-    return World(_with_positives(counts, rho, alpha, generator), known, of_method, prior)
+    return World(_with_positives(counts, rho, alpha, generator), known, of_method), prior
 
 
 def draw_rows(prior: RowPrior, rows: int, dim: int, generator: np.random.Generator) -> Float64:
