@@ -2,12 +2,14 @@
 
 The server runs in a process of its own and is asked over HTTP, by one client and by twenty at once. "New" is a
 question that was not asked before (each about another word); "again" is one whose answer is kept. The first question
-of all reads the draws into memory; it is reported by itself. The run has made-up draws.
+of all waits until the draws are in memory; it is reported by itself. The processor time of the server for a new
+answer is shared by its threads, so a free machine answers sooner. The run has made-up draws.
 
 Usage: python benchmarks/explore.py [--vocab 5000] [--dim 50] [--draws 2000] [--repeat 20] [--run FOLDER]
 """
 
 import json
+import os
 import subprocess
 import tempfile
 import time
@@ -63,22 +65,33 @@ def at_once(address, view, numbers):
         return list(clients.map(lambda number: ask(address, view, views(number)[view]), numbers))
 
 
-def measure(address, repeat):
+def measure(address, repeat, server):
     """Measure each view with one client and with twenty, for questions that are new and asked again."""
     results = {}
     for view in views(0):
         numbers = range(1, 2 if view == "trust" else 1 + repeat)
+        began = processor_seconds(server)
         taken = {
             "new": [ask(address, view, views(number)[view]) for number in numbers],
+        }
+        cpu = (processor_seconds(server) - began) / len(numbers)
+        taken |= {
             "again": [ask(address, view, views(number)[view]) for number in numbers for _ in range(3)],
             "twenty_again": at_once(address, view, [1] * (5 * CLIENTS)),
         }
         if view != "trust":
             taken["twenty_new"] = at_once(address, view, range(100, 100 + CLIENTS))
         results[view] = {name: summary(times) for name, times in taken.items()}
+        results[view]["new"]["cpu"] = cpu  # of the server, for one answer
         shown = (f"{name} {each['p50']:.3f}/{each['p95']:.3f}" for name, each in results[view].items())
-        print(f"{view:12s} {'  '.join(shown)}", flush=True)
+        print(f"{view:12s} {'  '.join(shown)}  cpu {cpu:.3f}", flush=True)
     return results
+
+
+def processor_seconds(process):
+    """Return the processor time that the server has used."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory(process):
@@ -104,7 +117,7 @@ def main() -> None:
                 before = memory(server)
                 first = ask(address, "neighbors", views(0)["neighbors"])
                 print(f"the first question of all: {first:.2f} s (p50/p95 in seconds below)")
-                results = measure(address, options.repeat)
+                results = measure(address, options.repeat, server)
                 after = memory(server)
             finally:
                 server.terminate()

@@ -12,6 +12,7 @@ from bayesvec.explore.export import write_page
 from bayesvec.explore.server import Explorer
 from bayesvec.posterior.posterior import open_posterior
 from explore_runs import EVIL, WORDS, plain_run, sliced_run
+from fake_draws import autoregressive, write_run
 
 pytest.importorskip("starlette", reason="the explorer is an extra: pip install 'bayesvec[explore]'")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -292,6 +293,36 @@ def test_the_export_needs_no_server(browser, folders, tmp_path):
     opened.context.close()
     assert not opened.errors
     assert not [url for url in opened.requests if not url.startswith(("file:", "data:", "blob:"))]
+
+
+def test_runs_side_by_side(visit, folders):
+    visit.go("#/neighbors?run=years.run&word=tax@2000&at=&n=3&with=words.run")
+    visit.go("#/neighbors?run=words.run&word=tax&n=3&with=years.run")
+    assert "tax@1990" in visit.text()  # the other run has it by year only, and its message names the years
+    assert visit.rows() == open_posterior(folders[0]).neighbors("tax", 3).texts()
+    visit.errors.clear()  # Chromium notes every answer that is not 200
+
+
+def test_a_growing_run_is_followed(browser, tmp_path):
+    rho = autoregressive(0.5, (2, 30, 5, 3), 1)
+    folder = write_run(tmp_path / "run", rho[:, :10], rho[:, :10], wanted=30)
+    later = write_run(tmp_path / "later", rho, rho)
+    with Explorer([folder]) as explorer:
+        opened = Visit(browser, explorer.url)
+        opened.context.add_init_script(
+            "const set = setInterval; window.setInterval = (f, t) => set(f, t / 20);"
+        )
+        opened.go("#/neighbors?word=w0&n=2")
+        assert "10 of 30 so far" in opened.page.locator("footer").inner_text()
+        shutil.copytree(later, folder, dirs_exist_ok=True)
+        opened.page.locator("footer", has_text="2 × 30 draws").wait_for()  # noqa: RUF001
+        expected = open_posterior(folder).neighbors("w0", 2).texts()
+        opened.page.wait_for_function(
+            "text => document.querySelector('tbody tr').cells[1].textContent === text", arg=expected[0][1]
+        )
+        assert opened.rows() == expected
+        opened.context.close()
+        assert not opened.errors
 
 
 def test_a_run_that_vanishes_gets_a_page_that_says_so(browser, tmp_path):

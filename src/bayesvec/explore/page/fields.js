@@ -33,6 +33,17 @@ export function sliceChoice(info, value, onchange, { id = "at", label = "Slice" 
   return choice({ id, label, value, options: info.slices.map((name) => [name, name === info.shared ? `${name} (shared)` : name]), onchange });
 }
 
+export function runBoxes(given, info, change) {
+  const others = info.runs.filter((name) => name !== info.name);
+  if (!others.length) return null;
+  return html("fieldset", { class: "runs" }, html("legend", {}, "Beside it"), others.map((name, i) => {
+    const box = html("input", { type: "checkbox", id: `with-${i}`, checked: given.with.includes(name), onchange: () => {
+      change({ with: box.checked ? [...given.with, name] : given.with.filter((each) => each !== name) });
+    } });
+    return html("label", { for: `with-${i}` }, box, shown(name));
+  }));
+}
+
 // The most neighbours that a word can have.
 export function mostNear(info, at, wanted = Infinity) {
   return Math.min(wanted, (at ? info.sizes[at] ?? info.words : info.words) - 1);

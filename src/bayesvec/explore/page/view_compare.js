@@ -4,7 +4,7 @@ import { actions, figure } from "./actions.js";
 import { ask, usualLevel } from "./api.js";
 import { densities } from "./curves.js";
 import { html, shown } from "./dom.js";
-import { button, form, lines, sliceChoice, table } from "./fields.js";
+import { button, form, lines, runBoxes, sliceChoice, table } from "./fields.js";
 import { forest } from "./forest.js";
 import { decimalsFor, fixed, judge, percent, quotedWord, splitWords } from "./format.js";
 import { first, goTo } from "./state.js";
@@ -12,17 +12,6 @@ import { wordBox } from "./wordbox.js";
 
 export function cosineTerms(words, at) {
   return words.slice(1).map((word) => `cosine(${quotedWord(words[0])}, ${quotedWord(word)})${at ? ` @ ${at}` : ""}`);
-}
-
-export function runBoxes(given, info, change) {
-  const others = info.runs.filter((name) => name !== info.name);
-  if (!others.length) return null;
-  return html("fieldset", { class: "runs" }, html("legend", {}, "Beside it"), others.map((name, i) => {
-    const box = html("input", { type: "checkbox", id: `with-${i}`, checked: given.with.includes(name), onchange: () => {
-      change({ with: box.checked ? [...given.with, name] : given.with.filter((each) => each !== name) });
-    } });
-    return html("label", { for: `with-${i}` }, box, shown(name));
-  }));
 }
 
 export const compareView = {

@@ -3,7 +3,7 @@
 import { actions, figure } from "./actions.js";
 import { ask, exported, usualLevel } from "./api.js";
 import { html, shown } from "./dom.js";
-import { form, mostNear, number, sliceChoice, table } from "./fields.js";
+import { form, mostNear, number, runBoxes, sliceChoice, table } from "./fields.js";
 import { forest } from "./forest.js";
 import { fixed, percent, quotedWord, whole } from "./format.js";
 import { addressOf, first, goTo } from "./state.js";
@@ -18,7 +18,7 @@ export const neighborsView = {
     const at = info.slices.length ? first(values, "at", info.at) : "";
     return {
       word: first(values, "word", info.examples[0] ?? ""), n: first(values, "n", exported?.n ?? String(mostNear(info, at, 10))),
-      at, level: first(values, "level", usualLevel), run: info.name,
+      at, with: (values.with ?? []).filter((name) => info.runs.includes(name) && name !== info.name), level: first(values, "level", usualLevel), run: info.name,
     };
   },
 
@@ -29,26 +29,31 @@ export const neighborsView = {
         wordBox({ id: "word", label: "Word", value: given.word, at: given.at, run: info.name, onchoose: (word) => change({ word }), placeholder: "type a word", wide: true }),
         number({ id: "n", label: "How many", value: given.n, max: mostNear(info, given.at, 100), onchange: (n) => change({ n }) }),
         sliceChoice(info, given.at, (at) => change({ at }))),
+      runBoxes(given, info, change),
       html("p", { class: "examples" }, "Try ", info.examples.map((word, i) => [i ? ", " : "", html("a", { href: addressOf("neighbors", { ...given, word }) }, shown(word))])),
     ];
   },
 
-  load: (given, info, signal) => ask("neighbors", given, signal),
+  async load(given, info, signal) {
+    const { with: others, ...asked } = given;
+    const beside = others.map(async (run) => {
+      const answer = await ask("neighbors", { ...asked, run }, signal).catch((error) => { if (error.name === "AbortError") throw error; return { error: error.message }; });
+      return { run, answer };
+    });
+    return { answer: await ask("neighbors", asked, signal), beside: await Promise.all(beside) };
+  },
 
-  draw(answer, given, info) {
+  draw({ answer, beside }, given, info) {
     const rows = answer.answer.neighbors;
     const level = answer.answer.level;
-    const draw = ({ width, colours }) => forest(rows.map((row, i) => ({
-      ...row, label: row.word, inner: answer.inner[i], bar: row.probability,
-      href: addressOf("neighbors", { ...given, word: row.word }),
-      title: row.low === null ? `cosine ${fixed(row.mean)}` : `cosine ${fixed(row.mean)}, ${percent(level)} interval ${fixed(row.low)} to ${fixed(row.high)}, P(in the top ${given.n}) ${fixed(row.probability)}`,
-    })), { width, colours, axis: "cosine similarity", barLabel: info.point ? "" : `P(top ${rows.length})`, limits: info.limits, bounds: [-1, 1], label: answer.title });
+    const draw = forestOf(answer, given, info);
     const seen = answer.seen?.[0];
     const cosines = rows.slice(0, 5).map((row) => `cosine(${quotedWord(given.word)}, ${quotedWord(row.word)})${given.at ? ` @ ${given.at}` : ""}`);
     return [
       html("h2", { class: "answer" }, shown(given.word), given.at ? html("span", { class: "at" }, ` in ${shown(given.at)}`) : null,
         seen === undefined || seen === null ? null : html("span", { class: "seen" }, `seen ${whole(seen)} times`)),
       figure(draw, info.point ? "Cosines of one point, which has no interval." : `Mean, ${percent(answer.inner_level)} and ${percent(level)} intervals of each cosine. The bar is the probability of being among the ${rows.length} nearest; a triangle marks an answer that cannot be trusted yet.`),
+      beside.map(({ run, answer: other }) => [html("h2", {}, shown(run)), other.error ? html("p", { class: "note" }, shown(other.error)) : figure(forestOf(other, { ...given, run }, info))]),
       html("p", { class: "more" }, html("a", { href: addressOf("compare", { term: cosines, run: info.name }) }, "Compare the first five as densities"),
         html("a", { href: addressOf("map", { word: given.word, at: given.at, run: info.name }) }, "Show on the map")),
       actions({
@@ -61,3 +66,13 @@ export const neighborsView = {
     ];
   },
 };
+
+function forestOf(answer, given, info) {
+  const rows = answer.answer.neighbors;
+  const level = answer.answer.level;
+  return ({ width, colours }) => forest(rows.map((row, i) => ({
+    ...row, label: row.word, inner: answer.inner[i], bar: row.probability,
+    href: addressOf("neighbors", { ...given, word: row.word }),
+    title: row.low === null ? `cosine ${fixed(row.mean)}` : `cosine ${fixed(row.mean)}, ${percent(level)} interval ${fixed(row.low)} to ${fixed(row.high)}, P(in the top ${rows.length}) ${fixed(row.probability)}`,
+  })), { width, colours, axis: "cosine similarity", barLabel: info.point ? "" : `P(top ${rows.length})`, limits: info.limits, bounds: [-1, 1], label: answer.title });
+}
