@@ -32,17 +32,17 @@ def test_held_draws_give_the_same_answers(tmp_path):
 
 
 def test_a_growing_run_is_read_again(tmp_path):
-    rho = autoregressive(0.5, (2, 30, 5, 3), 1)
-    folder = write_run(tmp_path / "run", rho[:, :10], rho[:, :10], wanted=30)
+    rho = autoregressive(0.5, (2, 90, 5, 3), 1)
+    folder = write_run(tmp_path / "run", rho[:, :60], rho[:, :60], wanted=90)
     runs = Runs([folder])
     before, version = runs.shown()
-    assert (version[0].draws, before.posterior.draws.finished) == (10, False)
+    assert (version[0].draws, before.posterior.draws.finished) == (60, False)
     assert runs.shown()[1] == version
     shutil.copytree(write_run(tmp_path / "later", rho, rho), folder, dirs_exist_ok=True)
     assert runs.shown()[1] == version  # it was looked at a moment ago
     runs.by_name["run"]._looked -= 2.0
     after, later = runs.shown()
-    assert (later[0].draws, after.posterior.draws.finished) == (30, True)
+    assert (later[0].draws, after.posterior.draws.finished) == (90, True)
     assert after.posterior.neighbors("w0", 2).rows == open_posterior(folder).neighbors("w0", 2).rows
 
 

@@ -5,13 +5,13 @@ import { bottomAxis, canvasOf, halo, linear, shorten, text } from "./draw.js";
 import { fixed, judge } from "./format.js";
 
 // rows: {label, mean, low, high, inner, bar, rhat, ess, href, title}
-export function forest(rows, { width, colours, axis, barLabel = "", limits, label, bounds = null, zero = false, ends = null }) {
+export function forest(rows, { width, colours, axis, barLabel = "", limits, label, bounds = null, zero = false, ends = null, span = null }) {
   const narrow = width < 520;
   const longest = Math.max(4, ...rows.map((row) => Array.from(shown(row.label)).length));
   const wanted = 16 + 7.4 * longest;
   const stacked = wanted > (narrow ? 130 : 230); // long labels stand above their intervals
   const left = stacked ? 6 : wanted;
-  const barWidth = barLabel ? (narrow ? 62 : 118) : 0;
+  const barWidth = barLabel ? (narrow ? 74 : 130) : 0;
   const marks = 26;
   const right = width - marks - (barLabel ? barWidth + 22 : 0);
   const top = barLabel ? 26 : 12;
@@ -19,8 +19,7 @@ export function forest(rows, { width, colours, axis, barLabel = "", limits, labe
   const bottom = top + step * rows.length + 4;
   const picture = canvasOf(width, bottom + 46, label, colours, rows.some((row) => row.href) ? "group" : "img");
 
-  let low = Math.min(...rows.map((row) => row.low ?? row.mean));
-  let high = Math.max(...rows.map((row) => row.high ?? row.mean));
+  let [low, high] = span ?? spanOf(rows);
   if (zero) { low = Math.min(low, 0); high = Math.max(high, 0); }
   const space = 0.04 * (high - low || 0.1);
   low -= space; high += space;
@@ -56,17 +55,22 @@ export function forest(rows, { width, colours, axis, barLabel = "", limits, labe
     }
     group.append(svg("circle", { cx: x(row.mean), cy: y, r: 4.2, fill: verdict.ok ? colours.strong : colours.warn, stroke: colours.paper, "stroke-width": 1.3 }));
     if (barLabel && row.bar !== null && row.bar !== undefined) {
-      const room = barWidth - 34;
+      const room = barWidth - 46;
       group.append(
         svg("rect", { x: barLeft, y: y - 5, width: room, height: 10, rx: 2, fill: colours.line }),
         svg("rect", { x: barLeft, y: y - 5, width: Math.max(0, room * row.bar), height: 10, rx: 2, fill: colours.strong, opacity: 0.75 }),
-        text(barLeft + room + 5, y + 4.5, fixed(row.bar), { "font-size": 12, fill: colours.muted }),
+        text(barLeft + room + 5, y + 4.5, row.barText ?? fixed(row.bar), { "font-size": 12, fill: colours.muted }),
       );
     }
     if (verdict.known) group.append(trustMark(verdict, width - marks / 2, y, colours));
     picture.append(group);
   });
   return picture;
+}
+
+// The ends of all intervals; pictures side by side share them, so that they can be compared.
+export function spanOf(rows) {
+  return [Math.min(...rows.map((row) => row.low ?? row.mean)), Math.max(...rows.map((row) => row.high ?? row.mean))];
 }
 
 export function trustMark(verdict, x, y, colours) {

@@ -77,9 +77,8 @@ function answerTable(part, info) {
   const named = part.columns[0];
   const has = (name) => part.columns.includes(name);
   const picture = has("mean") && has("low") && part.rows.every((row) => row.mean !== null)
-    ? figure(({ width, colours }) => forest(part.rows.map((row) => ({ ...row, label: String(row[named]), bar: row.probability, title: fixed(row.mean) })), { width, colours, axis: "mean and interval", barLabel: has("probability") ? "probability" : "", limits: info.limits, label: part.title })) : null;
-  const cell = (value) => (typeof value === "number" ? (Number.isInteger(value) ? String(value) : fixed(value)) : value === null ? "n/a" : shown(value));
-  return [html("h2", {}, shown(part.title)), picture, table(part.columns.map((label) => ({ label, number: typeof part.rows[0][label] === "number" })), part.rows.map((row) => part.columns.map((name) => cell(row[name]))), part.title)];
+    ? figure(({ width, colours }) => forest(part.rows.map((row, i) => ({ ...row, label: String(row[named]), bar: row.probability, barText: has("probability") ? part.texts[i][part.columns.indexOf("probability")] : null, title: fixed(row.mean) })), { width, colours, axis: "mean and interval", barLabel: has("probability") ? "probability" : "", limits: info.limits, label: part.title })) : null;
+  return [html("h2", {}, shown(part.title)), picture, table(part.columns.map((label) => ({ label, number: typeof part.rows[0][label] === "number" })), part.texts, part.title)];
 }
 
 function csvOf(answer) {

@@ -90,7 +90,7 @@ export const axisView = {
       every ? [html("h2", {}, "All words"), figure((room) => overview(every, answer.words, { ...room, label: "Mean place of every word on the axis" }), `The mean place of each of ${every.words.length.toLocaleString("en-US")} words (height has no meaning). ${sure.toLocaleString("en-US")} of them, darker, are on one side of zero with a probability of at least 0.95.`)] : null,
       actions({ name: "axis", draw, shell: answer.shell, python: answer.python, csv: { columns: ["word", ...Object.keys(rows[0])], rows: rows.map((row, i) => [answer.words[i], ...Object.values(row)]) } }),
       html("details", { class: "numbers" }, html("summary", {}, "Numbers"), table([{ label: "word" }, { label: "place", number: true }, { label: "low", number: true }, { label: "high", number: true }, { label: "P(above 0)", number: true }, { label: "R-hat", number: true }, { label: "ESS", number: true }],
-        rows.map((row, i) => [shown(answer.words[i]), fixed(row.mean), fixed(row.low), fixed(row.high), fixed(answer.above[i]), fixed(row.rhat), fixed(row.ess, 0)]), "Words on the axis")),
+        rows.map((row, i) => [shown(answer.words[i]), fixed(row.mean), fixed(row.low), fixed(row.high), answer.above[i], fixed(row.rhat), fixed(row.ess, 0)]), "Words on the axis")),
     ];
   },
 };

@@ -54,7 +54,7 @@ export const compareView = {
     const draw = (room) => densities(items, { ...room, axis, label: `Posterior densities of ${answer.terms.join(", ")}` });
     const differences = answer.runs.filter((run) => run.differences);
     const changes = differences.flatMap((run) => run.curves.map((each) => ({ ...each, label: several ? `${each.label}, ${run.run}` : each.label })));
-    const drawChanges = ({ width, colours }) => forest(changes.map((each) => ({ ...each, bar: each.probability_above_zero, title: `${fixed(each.mean, decimalsFor(each.sd))}, P(above 0) ${fixed(each.probability_above_zero, 3)}` })), { width, colours, axis: "difference", barLabel: "P(above 0)", limits: info.limits, zero: true, label: "Differences" });
+    const drawChanges = ({ width, colours }) => forest(changes.map((each) => ({ ...each, bar: each.probability_above_zero, barText: each.probability_text, title: `${fixed(each.mean, decimalsFor(each.sd))}, P(above 0) ${each.probability_text}` })), { width, colours, axis: "difference", barLabel: "P(above 0)", limits: info.limits, zero: true, label: "Differences" });
     const columns = ["run", "label", "mean", "sd", "low", "high", "probability_above_zero", "rhat", "ess", "ess_tail", "mcse"];
     const records = answer.runs.flatMap((run) => [...run.estimates, ...(run.curves ?? [])].map((each) => columns.map((name) => (name === "run" ? run.run : each[name]))));
     return [

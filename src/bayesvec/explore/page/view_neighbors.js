@@ -4,7 +4,7 @@ import { actions, figure } from "./actions.js";
 import { ask, exported, usualLevel } from "./api.js";
 import { html, shown } from "./dom.js";
 import { form, mostNear, number, runBoxes, sliceChoice, table } from "./fields.js";
-import { forest } from "./forest.js";
+import { forest, spanOf } from "./forest.js";
 import { fixed, percent, quotedWord, whole } from "./format.js";
 import { addressOf, first, goTo } from "./state.js";
 import { wordBox } from "./wordbox.js";
@@ -46,14 +46,15 @@ export const neighborsView = {
   draw({ answer, beside }, given, info) {
     const rows = answer.answer.neighbors;
     const level = answer.answer.level;
-    const draw = forestOf(answer, given, info);
+    const span = spanOf([answer, ...beside.map((each) => each.answer)].flatMap((each) => each.answer?.neighbors ?? []));
+    const draw = forestOf(answer, given, info, span);
     const seen = answer.seen?.[0];
     const cosines = rows.slice(0, 5).map((row) => `cosine(${quotedWord(given.word)}, ${quotedWord(row.word)})${given.at ? ` @ ${given.at}` : ""}`);
     return [
       html("h2", { class: "answer" }, shown(given.word), given.at ? html("span", { class: "at" }, ` in ${shown(given.at)}`) : null,
         seen === undefined || seen === null ? null : html("span", { class: "seen" }, `seen ${whole(seen)} times`)),
       figure(draw, info.point ? "Cosines of one point, which has no interval." : `Mean, ${percent(answer.inner_level)} and ${percent(level)} intervals of each cosine. The bar is the probability of being among the ${rows.length} nearest; a triangle marks an answer that cannot be trusted yet.`),
-      beside.map(({ run, answer: other }) => [html("h2", {}, shown(run)), other.error ? html("p", { class: "note" }, shown(other.error)) : figure(forestOf(other, { ...given, run }, info))]),
+      beside.map(({ run, answer: other }) => [html("h2", {}, shown(run)), other.error ? html("p", { class: "note" }, shown(other.error)) : figure(forestOf(other, { ...given, run }, info, span))]),
       html("p", { class: "more" }, html("a", { href: addressOf("compare", { term: cosines, run: info.name }) }, "Compare the first five as densities"),
         html("a", { href: addressOf("map", { word: given.word, at: given.at, run: info.name }) }, "Show on the map")),
       actions({
@@ -62,17 +63,17 @@ export const neighborsView = {
       }),
       html("details", { class: "numbers" }, html("summary", {}, "Numbers"),
         table([{ label: "word" }, { label: "cosine", number: true }, { label: "low", number: true }, { label: "high", number: true }, { label: `P(top ${rows.length})`, number: true }, { label: "R-hat", number: true }, { label: "ESS", number: true }],
-          rows.map((row) => [html("a", { href: addressOf("neighbors", { ...given, word: row.word }) }, shown(row.word)), fixed(row.mean), fixed(row.low), fixed(row.high), fixed(row.probability), fixed(row.rhat), fixed(row.ess, 0)]), `Neighbours of ${shown(given.word)}`)),
+          rows.map((row, i) => [html("a", { href: addressOf("neighbors", { ...given, word: row.word }) }, shown(row.word)), ...answer.texts[i].slice(1)]), `Neighbours of ${shown(given.word)}`)),
     ];
   },
 };
 
-function forestOf(answer, given, info) {
+function forestOf(answer, given, info, span) {
   const rows = answer.answer.neighbors;
   const level = answer.answer.level;
   return ({ width, colours }) => forest(rows.map((row, i) => ({
-    ...row, label: row.word, inner: answer.inner[i], bar: row.probability,
+    ...row, label: row.word, inner: answer.inner[i], bar: row.probability, barText: answer.texts[i][4],
     href: addressOf("neighbors", { ...given, word: row.word }),
-    title: row.low === null ? `cosine ${fixed(row.mean)}` : `cosine ${fixed(row.mean)}, ${percent(level)} interval ${fixed(row.low)} to ${fixed(row.high)}, P(in the top ${rows.length}) ${fixed(row.probability)}`,
-  })), { width, colours, axis: "cosine similarity", barLabel: info.point ? "" : `P(top ${rows.length})`, limits: info.limits, bounds: [-1, 1], label: answer.title });
+    title: row.low === null ? `cosine ${fixed(row.mean)}` : `cosine ${fixed(row.mean)}, ${percent(level)} interval ${fixed(row.low)} to ${fixed(row.high)}, P(in the top ${rows.length}) ${answer.texts[i][4]}`,
+  })), { width, colours, axis: "cosine similarity", barLabel: info.point ? "" : `P(top ${rows.length})`, limits: info.limits, bounds: [-1, 1], span, label: answer.title });
 }

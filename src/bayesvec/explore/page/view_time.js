@@ -6,8 +6,8 @@ import { bands } from "./curves.js";
 import { html, shown } from "./dom.js";
 import { sentenceCase } from "./draw.js";
 import { button, choice, form, lines, mostNear } from "./fields.js";
-import { forest } from "./forest.js";
-import { decimalsFor, fixed, percent, quotedWord } from "./format.js";
+import { forest, spanOf } from "./forest.js";
+import { fixed, percent, quotedWord } from "./format.js";
 import { addressOf, first, goTo } from "./state.js";
 import { wordBox } from "./wordbox.js";
 
@@ -59,18 +59,15 @@ export const timeView = {
     const draw = (room) => bands(series, { ...room, slices: paths.slices, ordered, axis: "value", label: `${given.term.join(", ")} in every slice` });
     const columns = ["quantity", "slice", "mean", "sd", "low", "high", "rhat", "ess"];
     const rows = paths.answer.flatMap((path) => path.values.map((value) => [path.label, value.slice, value.mean, value.sd, value.low, value.high, value.rhat, value.ess]));
+    const span = spanOf([then, now].flatMap((each) => each.answer?.neighbors ?? []));
     return [
       html("h2", { class: "answer" }, "Over the slices"),
       figure(draw, `Means with ${percent(paths.inner_level)} and ${percent(level)} ${ordered ? "bands" : "intervals"}.`),
-      html("ul", { class: "changes" }, paths.answer.filter((path) => path.difference).map((path) => {
-        const change = path.difference;
-        const decimals = decimalsFor(change.sd);
-        return html("li", {}, `${shown(path.label)}, ${shown(given.last)} − ${shown(given.first)}: ${fixed(change.mean, decimals)}, ${percent(level)} interval ${fixed(change.low, decimals)} to ${fixed(change.high, decimals)}, P(above 0) ${fixed(change.probability_above_zero, 3)}`);
-      }), paths.answer.filter((path) => path.missing.length).map((path) => html("li", { class: "note" }, `${shown(path.label)}: a word does not occur at ${path.missing.map(shown).join(", ")}`))),
+      html("ul", { class: "changes" }, paths.changes.map((line) => html("li", {}, shown(line))), paths.answer.filter((path) => path.missing.length).map((path) => html("li", { class: "note" }, `${shown(path.label)}: a word does not occur at ${path.missing.map(shown).join(", ")}`))),
       actions({ name: "trajectories", draw, shell: paths.shell, python: paths.python, csv: { columns, rows } }),
       ...changed(drift, given, info),
       html("h2", {}, `Neighbours of ${shown(given.word)}, then and now`),
-      html("div", { class: "beside" }, [[then, given.first], [now, given.last]].map(([answer, at]) => html("div", {}, html("h3", {}, shown(at)), nearList(answer, at, given, info)))),
+      html("div", { class: "beside" }, [[then, given.first], [now, given.last]].map(([answer, at]) => html("div", {}, html("h3", {}, shown(at)), nearList(answer, span, given, info)))),
     ];
   },
 };
@@ -78,13 +75,13 @@ export const timeView = {
 function changed(drift, given, info) {
   if (drift.error) return [html("h2", {}, "Words that differ most"), html("p", { class: "note" }, shown(drift.error))];
   const rows = drift.answer.changes;
-  const draw = ({ width, colours }) => forest(rows.map((row) => ({ ...row, mean: row.change, label: row.word, bar: row.probability, href: addressOf("time", { ...given, word: row.word }), title: `${fixed(row.change)}, P(among the most changed) ${fixed(row.probability)}` })), { width, colours, axis: drift.measure, barLabel: info.point ? "" : "P(changed)", limits: info.limits, label: drift.title });
+  const draw = ({ width, colours }) => forest(rows.map((row, i) => ({ ...row, mean: row.change, label: row.word, bar: row.probability, barText: drift.texts[i][4], href: addressOf("time", { ...given, word: row.word }), title: `${fixed(row.change)}, P(among the most changed) ${drift.texts[i][4]}` })), { width, colours, axis: drift.measure, barLabel: info.point ? "" : "P(changed)", limits: info.limits, label: drift.title });
   return [html("h2", {}, `Words that differ most between ${shown(given.first)} and ${shown(given.last)}`), figure(draw, `${sentenceCase(drift.sentence)}.`),
     actions({ name: "drift", draw, shell: drift.shell, python: drift.python, csv: { columns: Object.keys(rows[0]), rows: rows.map((row) => Object.values(row)) } })];
 }
 
-function nearList(answer, at, given, info) {
+function nearList(answer, span, given, info) {
   if (answer.error) return html("p", { class: "note" }, shown(answer.error));
   const rows = answer.answer.neighbors;
-  return figure(({ width, colours }) => forest(rows.map((row, i) => ({ ...row, label: row.word, inner: answer.inner[i], href: addressOf("time", { ...given, word: row.word }), title: `cosine ${fixed(row.mean)}` })), { width, colours, axis: "cosine similarity", limits: info.limits, label: answer.title }));
+  return figure(({ width, colours }) => forest(rows.map((row, i) => ({ ...row, label: row.word, inner: answer.inner[i], href: addressOf("time", { ...given, word: row.word }), title: `cosine ${fixed(row.mean)}` })), { width, colours, axis: "cosine similarity", limits: info.limits, span, label: answer.title }));
 }

@@ -64,7 +64,14 @@ def ask(shown: "Shown", question: str, given: dict[str, list[str]]) -> dict[str,
         if isinstance(part, str):
             parts.append({"line": part})
         else:
-            parts.append({"title": part.title, "columns": list(part.columns), "rows": part.to_dict()})
+            parts.append(
+                {
+                    "title": part.title,
+                    "columns": list(part.columns),
+                    "rows": part.to_dict(),
+                    "texts": part.texts(),
+                }
+            )
     return {
         "answer": record.to_json(answer, asked),
         "parts": parts,

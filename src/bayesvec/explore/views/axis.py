@@ -12,10 +12,10 @@ from bayesvec.estimates.intervals import LEVEL
 from bayesvec.estimates.labels import quoted
 from bayesvec.estimates.per_draw import signs_with_sum
 from bayesvec.explore.commands import call, of_question, python
-from bayesvec.explore.views.pictures import inner_intervals, inner_level, rounded
+from bayesvec.explore.views.pictures import above_text, inner_intervals, inner_level, rounded
 from bayesvec.explore.views.words import counts, most_seen
 from bayesvec.posterior import table
-from bayesvec.posterior.claims import THRESHOLD, sign_values
+from bayesvec.posterior.claims import THRESHOLD
 from bayesvec.posterior.terms import read_axis, split_words
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def axis(
     return {
         "answer": table.find("project").to_json(estimates, given),
         "words": chosen,
-        "above": [sign_values(each, level)["probability_above_zero"] for each in estimates],
+        "above": [above_text(each) for each in estimates],
         "inner": inner_intervals(estimates, level),
         "inner_level": inner_level(level),
         "seen": None if seen is None else seen[posterior.rows(chosen, at=at)].tolist(),

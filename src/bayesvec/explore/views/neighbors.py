@@ -27,6 +27,7 @@ def neighbors(
     return {
         "answer": question.to_json(found, given),
         "title": found.title,
+        "texts": found.texts(),
         "inner": inner_intervals(cosines, level),
         "inner_level": inner_level(level),
         "seen": None if seen is None else seen[rows].tolist(),

@@ -7,6 +7,7 @@ import numpy as np
 
 from bayesvec._types import Float64
 from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.texts import probability_text
 from bayesvec.plots.densities import density
 from bayesvec.posterior.claims import sign_values
 
@@ -28,9 +29,15 @@ def drawn(estimate: Estimate, level: float) -> dict[str, Any]:
     """Return an estimate as plain values, with P(above 0), its inner interval and its density."""
     return {
         **sign_values(estimate, level),
+        "probability_text": above_text(estimate),
         "inner": inner_intervals([estimate], level)[0],
         "density": curve(estimate),
     }
+
+
+def above_text(estimate: Estimate) -> str:
+    """Return P(above 0) as text."""
+    return probability_text(estimate.probability_above(0.0), estimate.draws.size)
 
 
 def curve(estimate: Estimate) -> dict[str, list[float]] | None:

@@ -8,6 +8,7 @@ from bayesvec.explore.commands import call, of_question, python
 from bayesvec.explore.views.compare import MOST_TERMS
 from bayesvec.explore.views.pictures import inner_intervals, inner_level
 from bayesvec.posterior import table
+from bayesvec.posterior.claims import sign_line
 
 if TYPE_CHECKING:
     from bayesvec.explore.runs import Shown
@@ -28,6 +29,7 @@ def trajectories(
     answer = question.ask(posterior, term, first=first, last=last, level=level)
     return {
         "answer": question.to_json(answer, given),
+        "changes": [sign_line(each.change, level) for each in answer if each.change is not None],
         "inner": [inner_intervals(each.path.estimates, level) for each in answer],
         "inner_level": inner_level(level),
         "slices": list(answer[0].path.every_slice),
@@ -51,6 +53,7 @@ def drift(
     return {
         "answer": question.to_json(answer, given),
         "title": answer.table.title,
+        "texts": answer.table.texts(),
         "sentence": answer.sentence(),
         "measure": answer.measure,
         "shell": [of_question(posterior.path, "drift", given)],
