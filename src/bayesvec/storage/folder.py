@@ -60,7 +60,7 @@ class Folder:
 
     def with_rows(self, counts: PairCounts) -> PairCounts:
         """Return counts with the rows that the run's prior adds to them, if any."""
-        known = files.read_json(self.path / "names.json")
+        known = layout.read_names(self.path, self.manifest)
         words, groups = known["words"], known["groups"]
         if counts.groups is None or groups is None or list(counts.words) != words[: counts.num_words]:
             return counts

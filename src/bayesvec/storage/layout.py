@@ -84,13 +84,48 @@ def read_mark(folder: Path, chain: int) -> Mark:
     return Mark(**mark)
 
 
-def read_checkpoint(folder: Path, chain: int, mark: Mark) -> dict[str, Array]:
+def read_checkpoint(folder: Path, chain: int, mark: Mark, manifest: Mapping[str, Any]) -> dict[str, Array]:
     """Read the checkpoint that belongs to a chain's mark; raise a `RunError` if it is missing or damaged."""
     path = checkpoint_file(folder, chain, mark.generation)
     try:
-        return files.read_arrays(path)
+        saved = files.read_arrays(path)
     except FileNotFoundError:
         raise RunError(f"{path} is missing: the run folder is damaged", path=str(path)) from None
+    dim = manifest["settings"]["dim"]
+    for name, rows in num_rows(manifest).items():
+        for kind in ("state", "mean", "squares"):
+            array = saved.get(f"{kind}_{name}")
+            if array is not None and (array.shape != (rows, dim) or array.dtype.kind != "f"):
+                found = f"{kind}_{name} is {array.dtype} {array.shape}, not of shape ({rows}, {dim})"
+                raise RunError(
+                    f"{path} does not fit the run: {found}; restore it from a copy", path=str(path)
+                )
+    return saved
+
+
+def num_rows(manifest: Mapping[str, Any]) -> dict[str, int]:
+    """Return the number of rows of each side, as far as the manifest states it."""
+    arrays, counts = manifest["arrays"], manifest.get("counts", {})
+    stored = {name: arrays[name]["shape"][0] for name in SIDES if name in arrays}
+    known = {"rho": counts.get("num_words"), "alpha": counts.get("num_contexts")}
+    return {name: rows for name, rows in (known | stored).items() if rows is not None}
+
+
+def read_names(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the names of the rows; raise a `RunError` unless there is one for each."""
+    path = folder / "names.json"
+    names = files.read_json(path)
+    rows = num_rows(manifest)
+    sides = {"words": "rho", "contexts": "alpha"} | ({} if names.get("groups") is None else {"groups": "rho"})
+    for what, side in sides.items():
+        found, size = names.get(what), rows.get(side)
+        if size is None:
+            continue
+        if not isinstance(found, list) or len(found) != size or not all(type(name) is str for name in found):
+            has = f"{len(found)} {what}" if isinstance(found, list) else f"no list of {what}"
+            message = f"{path} does not fit the run: it has {has}, and {size} names are needed"
+            raise RunError(f"{message}; restore it from a copy", path=str(path))
+    return names
 
 
 def plan_arrays(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec import _atomic as files
 from bayesvec._types import Float32, Float64, Int64
 from bayesvec.errors import OptionError, RunError
 from bayesvec.storage import layout, zarr3
@@ -127,7 +126,7 @@ class Draws:
 
     @cached_property
     def _names(self) -> dict[str, Any]:
-        return files.read_json(self.path / "names.json")
+        return layout.read_names(self.path, self.manifest)
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -306,7 +305,7 @@ class Draws:
         mark = self._marks[chain]
         while mark.generation:
             try:
-                return mark, layout.read_checkpoint(self.path, chain, mark)
+                return mark, layout.read_checkpoint(self.path, chain, mark, self.manifest)
             except RunError:  # the writer may have committed since
                 before, mark = mark, read_mark(self.path, chain)
                 if mark == before:

@@ -92,6 +92,7 @@ class ChainRecorder:
     def __init__(self, folder: Path, chain: int, manifest: Mapping[str, Any]) -> None:
         self.folder = folder
         self.chain = chain
+        self._manifest = manifest
         self.mark = layout.read_mark(folder, chain)
         self.draws = self.mark.draws
         self._arrays = layout.stored_arrays(folder, dict(manifest))
@@ -104,7 +105,7 @@ class ChainRecorder:
         self._remove_old(self.mark.generation)
         if not self.mark.generation:
             return {}
-        saved = layout.read_checkpoint(self.folder, self.chain, self.mark)
+        saved = layout.read_checkpoint(self.folder, self.chain, self.mark, self._manifest)
         for name, array in self._arrays.items():
             full, rest = divmod(self.draws, array.shard_draws)
             if rest:

@@ -19,7 +19,7 @@ from bayesvec.text.reading import Block
 from bayesvec.text.tokens import Tokenizer, WordTable
 from bayesvec.text.vocabulary import VocabularyOptions, choose_vocabulary
 
-_DOCUMENT_BYTES = 32  # of memory for each document: where it starts and ends, and its number
+_DOCUMENT_BYTES = 64  # of memory for each document: its length, where it starts, its number, its group
 
 
 class TokenStream(NamedTuple):

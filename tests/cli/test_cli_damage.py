@@ -1,0 +1,92 @@
+"""Damaged counts, names and checkpoints: every command that opens them prints one line and exits with status 2."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+import bayesvec as bv
+from bayesvec import _atomic as files
+from bayesvec.errors import RunError
+from bayesvec.storage.reader import open_draws
+
+TEXT = ["tax tax war war peace", "tax war peace law", "law peace tax"] * 5
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """Counts, and a run of them."""
+    root = tmp_path_factory.mktemp("damage") / "sound"
+    counts = bv.count(TEXT, progress=False)
+    counts.save(root / "counts")
+    bv.fit(counts, dim=2, draws=20, warmup=5, chains=2, out=root / "run", progress=False)
+    return root
+
+
+@pytest.fixture
+def place(sound, tmp_path, monkeypatch):
+    monkeypatch.chdir(shutil.copytree(sound, tmp_path / "place"))
+    return tmp_path / "place"
+
+
+def flip(path, at=-1):
+    content = bytearray(path.read_bytes())
+    content[at] ^= 1
+    path.write_bytes(content)
+
+
+OF_COUNTS = (
+    ("fit", "--counts", "counts", "--out", "new"),
+    ("fit", "--resume", "--out", "run", "--counts", "counts", "--draws", "30"),
+    ("split", "counts", "--out", "new"),
+    ("score", "run", "--holdout", "counts"),
+)
+OF_THE_RUN = (
+    ("fit", "--resume", "--out", "run", "--draws", "30"),
+    ("uncertain", "run"),
+    ("laplace", "run", "--words", "tax,war"),
+    ("report", "run", "--out", "new"),
+    ("export", "run", "--format", "parquet", "--out", "new"),
+)
+
+
+@pytest.mark.parametrize("arguments", OF_COUNTS + OF_THE_RUN, ids=" ".join)
+def test_damaged_counts(bayesvec, place, arguments):
+    folder = place / ("counts" if arguments in OF_COUNTS else "run/counts")
+    flip(folder / "by_word.n_pos.npy")
+    status, out, err = bayesvec(*arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith("bayesvec: ")
+    assert "by_word.n_pos.npy does not match its checksum" in err
+    assert err.count("\n") == 1
+    assert not (place / "new").exists()
+
+
+@pytest.mark.parametrize("what", ["words", "contexts"])
+@pytest.mark.parametrize(
+    "change", [lambda names: names[:-1], lambda names: [*names, "more"], lambda names: 3]
+)
+def test_names_must_fit_the_rows(bayesvec, place, what, change):
+    names = json.loads((place / "run/names.json").read_text())
+    del names["checksum"]
+    files.write_json(place / "run/names.json", {**names, what: change(names[what])})
+    status, _, err = bayesvec("neighbors", "run", "tax")
+    assert status == 2
+    assert "names.json does not fit the run: it has" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["state_rho", "state_alpha", "mean_rho", "squares_alpha"])
+@pytest.mark.parametrize(
+    "change", [lambda array: array[:-1], lambda array: array.T.copy(), lambda array: array.astype(np.int64)]
+)
+def test_shapes_in_a_forged_checkpoint(place, name, change):
+    (checkpoint,) = (place / "run/state").glob("chain-0.*.arrays")
+    arrays = files.read_arrays(checkpoint)
+    files.write(checkpoint, files.array_parts({**arrays, name: change(arrays[name])}))
+    message = rf"{checkpoint.name} does not fit the run: {name} is .*, not of shape \(\d, 2\)"
+    with pytest.raises(RunError, match=message):
+        bv.fit(place / "counts", 2, draws=30, warmup=5, out=place / "run", resume=True, progress=False)
+    with pytest.raises(RunError, match=message):
+        open_draws(place / "run").mean("rho")
