@@ -75,7 +75,7 @@ _OPTIONS = [
         "stopwords_action", str, "Treatment of stopwords: drop or keep-unstemmed [default: drop].", TEXT
     ),
     parameter("phrases", bool, "Join pairs of words that often occur together: new_york.", TEXT, "--phrases"),
-    parameter("phrase_threshold", float, "Smallest score of a phrase [default: 10].", TEXT),
+    parameter("phrase_threshold", float, "Smallest score of a phrase [default: 10.0].", TEXT),
     parameter("phrase_min_count", int, "Count subtracted from that of each pair [default: 5].", TEXT),
     parameter("format", str, "auto, text, jsonl, csv, tsv or parquet [default: auto].", TEXT),
     parameter("encoding", str, "Encoding of the text [default: utf-8].", TEXT),
