@@ -58,7 +58,7 @@ def main() -> None:
         page = browser.new_page(viewport=SIZE)
         for name, (view, parameters) in views(*(run.name for run in given.runs)).items():
             page.goto(f"{explorer.url}#/{view}?{urlencode(parameters)}")
-            page.wait_for_selector(f".result[data-view={view}]:not([aria-busy])")
+            page.wait_for_function("document.querySelector('.result')?.dataset.address === location.hash")
             page.wait_for_selector("#verdict a")
             page.evaluate("document.querySelector('.result').scrollIntoView()")
             page.wait_for_timeout(300)

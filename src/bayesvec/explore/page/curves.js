@@ -42,7 +42,8 @@ export function bands(series, { width, colours, slices, ordered, label, axis }) 
   const key = legend(entries, 6, width - 12, colours);
   const top = key.height + 8;
   const height = top + Math.max(210, Math.min(320, width * 0.45));
-  const picture = canvasOf(width, height + 46, label, colours);
+  const picture = canvasOf(width, height + 28, label, colours);
+  const front = svg("g", {}); // lines over all bands
   const values = series.flatMap((each) => each.values.flatMap((value) => [value.low ?? value.mean, value.high ?? value.mean]));
   let [low, high] = [Math.min(...values), Math.max(...values)];
   const space = 0.06 * (high - low || 0.1);
@@ -80,9 +81,10 @@ export function bands(series, { width, colours, slices, ordered, label, axis }) 
         );
       }
     }
-    if (ordered) picture.append(svg("path", { d: pathOf(places.map((value) => [value.x, y(value.mean)])), fill: "none", stroke: colour, "stroke-width": 2, "stroke-dasharray": dash || null }));
-    for (const value of places) picture.append(marker(each.number, value.x, y(value.mean), 4.4, colour, colours));
+    if (ordered) front.append(svg("path", { d: pathOf(places.map((value) => [value.x, y(value.mean)])), fill: "none", stroke: colour, "stroke-width": 2, "stroke-dasharray": dash || null }));
+    for (const value of places) front.append(marker(each.number, value.x, y(value.mean), 4.4, colour, colours));
   });
+  picture.append(front);
   return picture;
 }
 

@@ -27,6 +27,7 @@ const live = html("p", { id: "live", class: "hidden", role: "status", "aria-live
 let states = [];
 let asked = null;
 let drawn = "";
+const verdicts = new Set(); // runs whose verdict is known
 
 async function lookAtRuns() {
   states = exported ? exported.runs : (await ask("state")).runs;
@@ -44,7 +45,7 @@ function header(view, info, name) {
     html("nav", { "aria-label": "Views" }, html("ul", {}, tabs.map((each) => html("li", {}, html("a", { href: addressOf(each.name, { run: name }), "aria-current": each === view ? "page" : null }, each.label))))));
   top.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   if (info) footer(info);
-  if (info) chip(info);
+  if (info && verdicts.has(info.name)) chip(info);
 }
 
 function withoutRun() {
@@ -53,9 +54,10 @@ function withoutRun() {
 }
 
 async function chip(info) {
-  const place = document.getElementById("verdict");
   try {
     const { answer, kinds } = await ask("trust", { run: info.name });
+    verdicts.add(info.name);
+    const place = document.getElementById("verdict");
     const kind = answer.ok ? "good" : kinds.length ? "bad" : "";
     const textOf = answer.ok ? "✓ " : kinds.length ? "! " : "– ";
     place.replaceChildren(html("a", { class: `chip ${kind}`, href: addressOf("trust", { run: info.name }), title: answer.verdict }, textOf + answer.verdict.split(":")[0]));
@@ -114,6 +116,7 @@ async function render() {
   const subject = given.word ?? "";
   if (subject) document.title = `${shown(subject)} · ${view.label} · bayesvec`;
   await answerView(view, given, info, mine);
+  if (mine === asked) chip(info); // after the answer: a check of a large run takes a while
 }
 
 async function answerView(view, given, info, mine) {
@@ -127,7 +130,6 @@ async function answerView(view, given, info, mine) {
     if (mine !== asked) return;
     resultPlace.replaceChildren(...view.draw(answer, given, info).flat(3).filter(Boolean));
     drawn = view.name;
-    resultPlace.dataset.view = view.name;
     live.textContent = `${view.label}: the answer is shown`;
   } catch (error) {
     if (mine !== asked || error.name === "AbortError") return;
@@ -136,7 +138,10 @@ async function answerView(view, given, info, mine) {
     drawn = "";
   } finally {
     clearTimeout(slow);
-    if (mine === asked) resultPlace.removeAttribute("aria-busy");
+    if (mine === asked) {
+      resultPlace.dataset.address = location.hash;
+      resultPlace.removeAttribute("aria-busy");
+    }
   }
 }
 
