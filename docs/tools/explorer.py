@@ -58,12 +58,14 @@ def main() -> None:
         page = browser.new_page(viewport=SIZE)
         for name, (view, parameters) in views(*(run.name for run in given.runs)).items():
             page.goto(f"{explorer.url}#/{view}?{urlencode(parameters)}")
-            page.wait_for_function("document.querySelector('.result')?.dataset.address === location.hash")
+            page.wait_for_function(
+                "() => document.querySelector('.result')?.dataset.address === location.hash"
+            )
             page.wait_for_selector("#verdict a")
             page.evaluate("document.querySelector('.result').scrollIntoView()")
             page.wait_for_timeout(300)
             picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-            picture.quantize(160, Image.Quantize.MAXCOVERAGE).save(given.out / f"{name}.png", optimize=True)
+            picture.quantize(256).save(given.out / f"{name}.png", optimize=True)
         browser.close()
 
 
