@@ -31,7 +31,7 @@ from bayesvec.chains.precision import LEARNER, learn_precision
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import with_rows
 from bayesvec.counts.store import is_counts, open_counts
-from bayesvec.diagnostics.length import most_draws, next_settings, planned
+from bayesvec.diagnostics.length import draws_that_fit, next_settings, planned
 from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.inference.gibbs import Options as GibbsOptions
 from bayesvec.inference.methods import Method, find
@@ -183,10 +183,19 @@ def fit(
             tell(coverage(start))
     path = folder.temporary_folder() if out is None else Path(out)
     if resume and folder.exists(path):
-        return resume_run(path, wanted=settings.as_dict(), counts=data, threads=threads, progress=progress)
-    if settings.auto:
+        lengths = {
+            "draws": draws,
+            "warmup": warmup,
+            "thin": thin,
+            "max_draws": max_draws,
+            "max_size": max_size,
+        }
+        wanted = _wanted(settings, lengths)
+        return resume_run(path, wanted=wanted, counts=data, threads=threads, progress=progress)
+    if settings.rules.draws:
         rows = {"both": data.num_words + data.num_contexts, "rho": data.num_words, "summary": 0}
-        most_draws(settings, 4 * settings.dim * rows[settings.store])  # raises if they are too few
+        most = draws_that_fit(settings, 4 * settings.dim * rows[settings.store])  # raises if they are too few
+        settings = replace(settings, draws=min(settings.draws, most))
     settings = _with_precision(settings, data, threads=threads, progress=progress)
     chosen = find(method)
     with _clear_errors(path):
@@ -338,21 +347,29 @@ def wanted_lengths(given: Mapping[str, Any]) -> dict[str, Any]:
     return wanted | ({"auto": chosen | limits} if chosen else {})
 
 
+def _wanted(settings: Settings, lengths: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is wanted of a run that is resumed: of its length, what is given and not a default."""
+    usual = {"draws": AUTO, "warmup": AUTO, "thin": AUTO, "max_draws": MAX_DRAWS, "max_size": MAX_SIZE}
+    wanted = {name: value for name, value in settings.as_dict().items() if name not in {*usual, "auto"}}
+    given = {name: getattr(settings, name, value) for name, value in lengths.items() if value != usual[name]}
+    return wanted | wanted_lengths(given)
+
+
 def _longer(settings: Settings, wanted: Mapping[str, Any]) -> Settings:
     """Return the settings of a run that is resumed: with the number of draws, or the limits, that are ``wanted``."""
     rules, auto = settings.rules, wanted.get("auto", {})
     if auto.get("draws"):
-        stored = settings.auto
-        limits = {
-            name: max(auto.get(name, getattr(rules, name)), stored.get(name, 0))
-            for name in ("max_draws", "max_size")
-        }
-        rules = replace(rules, draws=True, **limits)
-        return replace(settings, auto=asdict(rules))
-    draws = max(settings.draws, wanted.get("draws", 0))
-    if "draws" in wanted and settings.auto:
-        settings = replace(settings, auto=asdict(replace(rules, draws=False)) if rules.warming else {})
-    return replace(settings, draws=draws)
+        if find(settings.method).kind != SWEEPS:
+            raise OptionError(f"a run of {settings.method} does not choose its own length; give --draws N")
+        limits = {name: auto[name] for name in ("max_draws", "max_size") if name in auto}
+        return replace(settings, auto=asdict(replace(rules, draws=True, ended=False, **limits)))
+    if "draws" not in wanted:
+        return settings
+    if settings.auto:
+        settings = replace(
+            settings, auto=asdict(replace(rules, draws=False, thin=False)) if rules.warming else {}
+        )
+    return replace(settings, draws=max(settings.draws, wanted["draws"]))
 
 
 def _finish(run: Run, counts: PairCounts, *, threads: int | None, progress: bool) -> "Posterior":
@@ -395,7 +412,7 @@ def _go_on(run: Run, driver: Driver) -> Settings | None:
     if longer is not None:
         run.change(longer)
         driver.reload()
-    return longer
+    return None if longer is None or longer.rules.ended else longer
 
 
 def _run_chains(driver: Driver, chains: list[ChainProgress], update: Callable[[], None], total: int) -> bool:

@@ -13,7 +13,7 @@ from bayesvec.diagnostics import length
 from bayesvec.errors import OptionError, RunError
 from bayesvec.storage import zarr3
 from bayesvec.storage.reader import open_draws
-from run_tools import draw_bytes, fake_fit
+from run_tools import draw_bytes, fake_fit, small_counts
 
 AUTO = {"draws": "auto", "warmup": "auto", "max_draws": 300, "options": {"step": 0.05}}
 
@@ -110,3 +110,44 @@ def test_warm_up_that_never_ends_is_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(length, "is_warm", lambda traces: False)
     fake_fit(tmp_path / "run", **AUTO | {"draws": 5})
     assert chosen(tmp_path / "run")[:2] == (5, 60)
+
+
+def test_what_is_not_given_is_kept_on_resuming(tmp_path):
+    fake_fit(tmp_path / "run", **AUTO | {"max_draws": 110})
+    draws, _, thin = chosen(tmp_path / "run")
+    assert thin > 1
+    usual = {"draws": "auto", "warmup": "auto", "options": AUTO["options"]}
+    fake_fit(tmp_path / "run", **usual, resume=True)  # the default limits are not asked for
+    assert chosen(tmp_path / "run")[0] == draws
+    fake_fit(tmp_path / "run", **usual | {"draws": 130}, resume=True)  # nor a thinning of 1
+    assert (chosen(tmp_path / "run")[0], chosen(tmp_path / "run")[2]) == (130, thin)
+
+
+def test_a_killed_run_is_not_finished_before_it_is_decided(tmp_path, monkeypatch):
+    def die(settings, draws, traces):
+        if not settings.rules.warming:
+            raise KeyboardInterrupt
+        return length.next_settings(settings, draws, traces)
+
+    monkeypatch.setattr(run, "next_settings", die)
+    with pytest.raises(run.Interrupted):
+        fake_fit(tmp_path / "run", **AUTO)
+    there = open_draws(tmp_path / "run")
+    assert there.num_draws == there.settings.draws
+    assert not there.finished
+    monkeypatch.undo()
+    assert fake_fit(tmp_path / "run", **AUTO, resume=True).draws.finished
+
+
+def test_other_methods_do_not_choose_their_length(tmp_path):
+    fake_fit(tmp_path / "run", method="map")
+    with pytest.raises(OptionError, match="a run of map does not choose its own length"):
+        run.resume_run(tmp_path / "run", wanted={"auto": {"draws": True}}, progress=False)
+
+
+def test_a_run_without_draws_of_the_words_is_judged_by_what_was_monitored(tmp_path):
+    found = fake_fit(tmp_path / "run", small_counts(words=420), store="summary", draws=50).check()
+    kinds = {each.kind: (each.count, each.wanted) for each in found.diagnoses}
+    assert kinds["cosines"] == (50, 400)
+    assert kinds["cosines of frequent words"] == (50, 100)
+    assert fake_fit(tmp_path / "one", small_counts(words=1), store="summary", draws=50).check().diagnoses

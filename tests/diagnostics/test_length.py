@@ -33,6 +33,7 @@ def test_what_is_given_is_kept_and_the_rest_is_chosen():
     half = Settings(**length.planned(**AUTO | {"draws": 30}))
     assert (half.rules.draws, half.rules.warmup, half.rules.thin) == (False, True, False)
     assert Settings(**length.planned(**AUTO | {"chains": 8})).draws == 100
+    assert Settings(**length.planned(**AUTO | {"max_draws": 30})).draws == 30
     with pytest.raises(OptionError, match="warmup is 'some'; it must be a whole number, or auto"):
         length.planned(**AUTO | {"warmup": "some"})
 
@@ -57,6 +58,12 @@ def test_thinning_grows_with_the_autocorrelation_and_with_what_is_stored():
     time = (1 + 0.95) / (1 - 0.95)  # 39
     assert 400 * time / 1000 < slow < 3 * 400 * time / 1000
     assert length.thinning(traces(0.95, sweeps=4000), most=100) == pytest.approx(5 * slow, abs=5)
+
+
+def test_chains_that_disagree_are_not_thinned_for_it():
+    apart = traces(0.0)
+    apart[1, :, 1:] += 4.0
+    assert length.thinning(apart, most=500) == length.thinning(traces(0.0), most=500)
 
 
 def test_a_run_grows_until_check_passes():
@@ -89,7 +96,6 @@ def test_chains_that_disagree_are_not_run_for_ever():
 
 def test_a_size_that_holds_too_few_draws_is_refused():
     settings = Settings(**length.planned(**AUTO | {"max_size": "1GB"}))
-    assert length.most_draws(settings, 10**6) == 500
-    assert length.most_draws(settings, 10) == 2000
+    assert length.draws_that_fit(settings, 10**6) == 500
     with pytest.raises(OptionError, match=r"holds 50 draws of each chain; .* --max-size 2GB or more"):
-        length.most_draws(settings, 10**7)
+        length.draws_that_fit(settings, 10**7)

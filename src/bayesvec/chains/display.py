@@ -208,8 +208,9 @@ class Lines:
     def update(self, final: bool = False) -> None:
         """Write what is due."""
         tenth, passed = self._tenths, time.monotonic() - self._when
-        further = tenth > self._tenth and (passed > 1.0 or final)
-        if not (further or passed > LINE_SECONDS):
+        self._tenth = min(self._tenth, tenth)  # a run that chooses its length has become longer
+        further = tenth > self._tenth and passed > 1.0
+        if not (further or final or passed > LINE_SECONDS):
             return
         self._tenth, self._when = tenth, time.monotonic()
         for chain in self._chains:

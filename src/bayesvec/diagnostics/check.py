@@ -31,6 +31,7 @@ from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.labels import label
 from bayesvec.estimates.per_draw import cosines, probabilities
 from bayesvec.estimates.texts import plain
+from bayesvec.storage.folder import MONITORED
 from bayesvec.storage.kinds import APPROXIMATION, POINT, WHOLE_CHAINS
 from bayesvec.storage.outcome import Outcome
 
@@ -198,7 +199,7 @@ def quantities(
     stored = draws.manifest["arrays"]
     for kind, first, second, wanted in _pairs_of_words(draws, pairs, seed):
         # without draws of the words only what was monitored during the run is left
-        values = cosines(draws, first, second) if "rho" in stored else draws.stats("cosine")
+        values = cosines(draws, first, second) if "rho" in stored else _monitored(draws, first, second)
         labels = _labels("cosine", (draws.words, first), (draws.words, second))
         yield Quantities(kind, values, labels, wanted)
     if {"rho", "alpha"} <= stored.keys():
@@ -217,7 +218,12 @@ def _pairs_of_words(draws: "Draws", pairs: int, seed: int) -> Iterator[tuple[str
     """Yield pairs chosen at random, pairs of frequent words, and words with their nearest neighbours."""
     if "rho" not in draws.manifest["arrays"]:
         first, second = np.array(draws.monitored, dtype=np.int64).reshape(-1, 2).T
-        yield "cosines", first, second, ESS_WANTED
+        for kind, part, wanted in (
+            ("cosines", slice(MONITORED), ESS_WANTED),
+            ("cosines of frequent words", slice(MONITORED, None), FREQUENT_ESS),
+        ):
+            if len(first[part]):
+                yield kind, first[part], second[part], wanted
         return
     num_words = len(draws.words)
     yield "cosines", *random_pairs(num_words, None, pairs, seed=seed), ESS_WANTED
@@ -225,7 +231,14 @@ def _pairs_of_words(draws: "Draws", pairs: int, seed: int) -> Iterator[tuple[str
         rows = np.array(draws.manifest.get("frequent", range(FREQUENT)), dtype=np.int64)
         first, second = random_pairs(len(rows), None, pairs, seed=seed)
         yield "cosines of frequent words", rows[first], rows[second], FREQUENT_ESS
-        yield "cosines of nearest neighbours", *_neighbours(draws, pairs, seed), ESS_WANTED
+        if draws.settings.identify != "none":  # raw draws have no mean vectors
+            yield "cosines of nearest neighbours", *_neighbours(draws, pairs, seed), ESS_WANTED
+
+
+def _monitored(draws: "Draws", first: Int64, second: Int64) -> Float64:
+    """Return the cosines of monitored pairs."""
+    place = {pair: number for number, pair in enumerate(draws.monitored)}
+    return draws.stats("cosine")[:, :, [place[pair] for pair in zip(first, second, strict=True)]]
 
 
 def _neighbours(draws: "Draws", pairs: int, seed: int) -> tuple[Int64, Int64]:
@@ -341,8 +354,9 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
             f"enough draws, but only {many(tokens, 'token')} of text: the intervals are about those of the prior; "
             f"use at least {LEAST_TOKENS:,} tokens"
         )
-    failing = [name for diagnosis in found for name in diagnosis.failing]
-    slow = f"; slower: {', '.join(failing[:SHOWN])}" if failing else ""
+    failing = [name for each in sorted(found, key=lambda each: each.smallest_ess) for name in each.failing]
+    share = min(diagnosis.passing for diagnosis in found)
+    slow = f"; {share:.1%} or more of each kind pass, but not {', '.join(failing[:SHOWN])}" if failing else ""
     return True, f"long enough: worst ESS {ess:.0f} ({ESS_WANTED} wanted), worst R-hat {worst_rhat:.2f}{slow}"
 
 
@@ -369,7 +383,7 @@ def _remedy(draws: "Draws", needed: float, outcome: Outcome) -> str:
     """Return the command that makes the run longer, with the time and the disk that it takes."""
     folder = shlex.quote(str(draws.path))
     settings = draws.settings
-    if not draws.finished and needed <= settings.draws:
+    if not draws.finished and (needed <= settings.draws or settings.rules.draws):
         return f"it is not finished; resume it with: bayesvec fit --resume --out {folder}"
     unit = 10 ** max(0, math.floor(math.log10(needed)) - 1)
     rounded = math.ceil(1.1 * needed / unit) * unit  # a little more than just enough
@@ -383,7 +397,7 @@ def _cost(draws: "Draws", wanted: int) -> str:
     more = wanted - draws.num_draws
     if not draws.num_draws or "seconds" not in draws.array_names:
         return ""
-    seconds = more * float(draws.stats("seconds").mean(axis=1).max())
+    seconds = more * float(np.median(draws.stats("seconds"), axis=1).max())
     size = more * draws.num_chains * draws.draw_bytes
     return f"for about {clock(seconds)} and {size / 1e9:.2g} GB more, "
 

@@ -17,7 +17,7 @@ from bayesvec.errors import OptionError
 from bayesvec.estimates.convergence import ESS_WANTED, ess_bulk, rhat
 from bayesvec.storage.folder import MONITORED
 from bayesvec.storage.reader import Draws
-from bayesvec.storage.settings import AUTO, Auto, Settings
+from bayesvec.storage.settings import AUTO, MAX_DRAWS, Auto, Settings
 
 FIRST_WARMUP = 50  # sweeps; doubled until the chains have forgotten their start
 MAX_WARMUP = 800
@@ -46,7 +46,8 @@ def planned(
             raise OptionError(f"{name} is {value!r}; it must be a whole number, or {AUTO}")
     chosen = {name: value == AUTO for name, value in given.items()}
     chosen["thin"] &= chosen["draws"]  # so many draws are asked for: one per sweep
-    first = {"draws": first_draws(whole("chains", chains, 1)), "warmup": FIRST_WARMUP, "thin": 1}
+    draws_first = min(first_draws(whole("chains", chains, 1)), whole("max_draws", max_draws, 1))
+    first = {"draws": draws_first, "warmup": FIRST_WARMUP, "thin": 1}
     lengths: dict[str, Any] = {name: first[name] if value == AUTO else value for name, value in given.items()}
     if chosen["draws"] or chosen["warmup"]:
         size = size_in_bytes("max_size", max_size)
@@ -54,8 +55,8 @@ def planned(
     return lengths
 
 
-def most_draws(settings: Settings, draw_bytes: int) -> int:
-    """Return how many draws of each chain may be stored; raise an `OptionError` if they are too few."""
+def draws_that_fit(settings: Settings, draw_bytes: int) -> int:
+    """Return how many draws of each chain the size allows; raise an `OptionError` if they are too few."""
     rules = settings.rules
     fits = rules.max_size // max(1, draw_bytes * settings.chains)
     if fits < min(LEAST_DRAWS, rules.max_draws):
@@ -65,11 +66,11 @@ def most_draws(settings: Settings, draw_bytes: int) -> int:
             f"{LEAST_DRAWS} are needed: ask for --max-size {math.ceil(needed / 1e9)}GB or more, or keep less with "
             "--store rho or --store summary"
         )
-    return min(fits, rules.max_draws)
+    return fits
 
 
 def next_settings(settings: Settings, draws: Draws, traces: Array | None) -> Settings | None:
-    """Return the settings to go on with when all chains have reached those they had; None if the run is finished.
+    """Return the settings to go on with when all chains have reached theirs; None if nothing is left to decide.
 
     Parameters
     ----------
@@ -81,20 +82,19 @@ def next_settings(settings: Settings, draws: Draws, traces: Array | None) -> Set
         Log posterior and monitored cosines of every sweep, while the end of warm-up is not decided.
     """
     rules = settings.rules
-    most = most_draws(settings, draws.draw_bytes)
     if rules.warming:
         if traces is not None and settings.warmup < MAX_WARMUP and not is_warm(traces):
             return replace(settings, warmup=min(2 * settings.warmup, MAX_WARMUP))
-        changes = {"auto": asdict(replace(rules, warming=False))}
-        if rules.draws:
-            changes["draws"] = min(first_draws(settings.chains), most)  # type: ignore[assignment]
+        thin = settings.thin
         if rules.thin and traces is not None:
-            changes["thin"] = thinning(traces, most)  # type: ignore[assignment]
-        return replace(settings, **changes)  # type: ignore[arg-type]
-    if not rules.draws:
+            thin = thinning(traces, min(draws_that_fit(settings, draws.draw_bytes), MAX_DRAWS))
+        return replace(settings, thin=thin, auto=asdict(replace(rules, warming=False)))
+    if not rules.draws or rules.ended:
         return None
-    wanted = more_draws(draws, most)
-    return None if wanted is None else replace(settings, draws=wanted)
+    wanted = more_draws(draws, min(draws_that_fit(settings, draws.draw_bytes), rules.max_draws))
+    if wanted is None:
+        return replace(settings, auto=asdict(replace(rules, ended=True)))
+    return replace(settings, draws=wanted)
 
 
 def is_warm(traces: Array) -> bool:
@@ -111,7 +111,8 @@ def thinning(traces: Array, most: int) -> int:
     The autocorrelation time is that of the slowest twentieth of the monitored cosines at the end of warm-up.
     """
     late = _late(traces)[:, :, 1:]
-    times = late.shape[0] * late.shape[1] / ess_bulk(late)
+    within = sum(ess_bulk(chain[None]) for chain in late)  # chains that disagree are not slow for that
+    times = late.shape[0] * late.shape[1] / within
     times = times[np.isfinite(times)]
     slow = float(np.quantile(times, SLOW)) if len(times) else 1.0
     return max(1, math.ceil(HEADROOM * ESS_WANTED * slow / (len(traces) * most)))

@@ -76,6 +76,7 @@ def disagree(draws: npt.ArrayLike, rhats: Array, ess: Array) -> npt.NDArray[np.b
     chains = len(array)
     within = sum((ess_bulk(array[chain : chain + 1]) for chain in range(chains)), np.zeros(array.shape[2:]))
     apart = (rhats > RHAT_ALLOWED) & (within >= SETTLED_ESS * chains) & (within >= APART * ess)
+    apart |= np.isinf(rhats)  # each chain is constant, at a value of its own
     return np.asarray(apart if chains > 1 else np.zeros_like(apart))
 
 

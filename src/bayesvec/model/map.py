@@ -34,7 +34,9 @@ Report = Callable[[int, float, float], None]  # iteration, log posterior, scaled
 FIRST_STAGE = 50  # iterations with guessed scales of the rows, before they are measured
 SECOND_STAGE = 50  # iterations with measured scales, before rows are scaled by their blocks of the Hessian
 BLOCK_STAGE = 150  # iterations until the blocks are measured anew
-BLOCK_BYTES = 2 * 10**9  # that the blocks may take; beyond that rows keep their one scale
+BLOCK_BYTES = (
+    10**9
+)  # of one set of blocks, of which three are held at a time; beyond that rows keep their one scale
 MEMORY = 10  # corrections that L-BFGS stores
 START_SCALE = 0.1  # relative to the standard deviation of the prior
 MARGIN = 0.9  # fraction of the tolerance: balancing the factors at the end changes the gradient slightly
@@ -174,6 +176,7 @@ class _Climb:
             self._stage(min(SECOND_STAGE, left) if blocks else left)
             moved = blocks
             while moved and self.iterations < max_iterations and not self._arrived:
+                self.scale = _Scale(np.ones((1, 1)))  # release the blocks before there are others
                 self.scale = _Blocks(self.model, self.theta)
                 moved = self._stage(min(BLOCK_STAGE, max_iterations - self.iterations))
 
@@ -250,7 +253,8 @@ class _Blocks:
     def __init__(self, model: Model, theta: Float64) -> None:
         curvature = model.curvature(*_sides(model, theta))
         blocks = np.concatenate([curvature.rho_blocks(), curvature.alpha_blocks()])  # (rows, K, K)
-        self._factor = np.linalg.cholesky(-blocks)
+        self._factor = np.linalg.cholesky(np.negative(blocks, out=blocks))
+        del blocks
         self._inverse = np.linalg.inv(self._factor)
 
     def scaled(self, theta: Float64) -> Float64:

@@ -151,8 +151,9 @@ class Draws:
 
     @property
     def finished(self) -> bool:
-        """Whether every chain has all the draws that were asked for."""
-        return self.num_draws >= self.settings.draws
+        """Whether every chain has all the draws that were asked for, and no more are to be decided on."""
+        rules = self.settings.rules
+        return self.num_draws >= self.settings.draws and (rules.ended or not rules.draws)
 
     @property
     def row_norms(self) -> Float32 | None:

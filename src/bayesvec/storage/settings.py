@@ -36,6 +36,8 @@ class Auto:
         Bytes of stored draws of all chains at most.
     warming : bool
         Whether the end of warm-up is not decided yet.
+    ended : bool
+        Whether it is decided that the draws are enough, or that there can be no more.
     """
 
     draws: bool = True
@@ -44,6 +46,7 @@ class Auto:
     max_draws: int = MAX_DRAWS
     max_size: int = 2 * 10**9
     warming: bool = True
+    ended: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "max_draws", whole("max_draws", self.max_draws, 1))
