@@ -115,12 +115,14 @@ def placed(
         reason = refused.strerror or refused
         raise error(f"cannot write {target}: {reason}; make room or choose another place") from None
     finally:
-        if aside.exists() and not place.exists():
-            os.rename(aside, place)
-        for left in (aside, partial):
-            _remove(left)
-        if held is not None:
-            os.close(held)
+        try:
+            if aside.exists() and not place.exists():
+                os.rename(aside, place)
+            for left in (aside, partial):
+                _remove(left)
+        finally:
+            if held is not None:
+                os.close(held)
         with contextlib.suppress(OSError):
             for parent in reversed(made):
                 parent.rmdir()

@@ -270,6 +270,7 @@ def test_crash_while_a_run_is_replaced_leaves_its_name_free(tmp_path, monkeypatc
 def test_run_that_cannot_be_replaced_comes_back(tmp_path, monkeypatch):
     fake_fit(tmp_path / "run", draws=2)
     real = os.replace
+    monkeypatch.setattr(files, "_exchanged", lambda one, other: False)  # as on a system that cannot
     monkeypatch.setattr(os, "replace", lambda new, name: 1 / 0 if name.name == "run" else real(new, name))
     with pytest.raises(ZeroDivisionError):
         fake_fit(tmp_path / "run", draws=3, force=True)
