@@ -32,7 +32,7 @@ def test_every_example_is_tested():
 def test_own_text(tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("the cat saw a dog and the dog saw a cat near the old house\n" * 30)
-    small = ("--vocab", 9, "--dim", 2, "--draws", 30, "--warmup", 20)
+    small = ("--vocab", 9, "--dim", 2, "--draws", 60, "--warmup", 20)
     result = run("text", text, "--words", "cat,dog,house", *small, folder=tmp_path)
     check(result, tmp_path / "text.png")
     assert "cosine(cat, dog) = " in result.stdout
@@ -42,7 +42,7 @@ def test_own_text(tmp_path):
 def test_own_data_frame(tmp_path):
     rows = "review,stars\nthe cat saw a dog and the dog saw a cat,5\n,1\nbad,1\n"
     (tmp_path / "a.csv").write_text(rows + 20 * "a dog and a cat and a dog,2\n")
-    small = ("--text-column", "review", "--dim", 2, "--draws", 30, "--warmup", 20)
+    small = ("--text-column", "review", "--dim", 2, "--draws", 60, "--warmup", 20)
     result = run("frame", "a.csv", "--word", "cat", *small, folder=tmp_path)
     check(result, tmp_path / "frame.png")
     assert "nearest neighbours of cat" in result.stdout
@@ -72,7 +72,7 @@ def movies(folder):
 
 def test_baskets(tmp_path):
     data = movies(tmp_path / "ml-100k")
-    small = ("--min-ratings", 1, "--dim", 2, "--draws", 40, "--warmup", 30, "--film", "Film 3")
+    small = ("--min-ratings", 1, "--dim", 2, "--draws", 60, "--warmup", 30, "--film", "Film 3")
     result = run("baskets", "--data", data, *small, folder=tmp_path)
     check(result, tmp_path / "films.png")
     table = result.stdout.split("nearest neighbours of Film 3")[1].split("\n\n")[0]

@@ -19,6 +19,7 @@ from bayesvec.counts.options import PairOptions
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import counting as kernels
 from bayesvec.kernels import rng
+from bayesvec.text import corpus
 from bayesvec.text.tokens import make_tokenizer
 from count_tools import check_sides, drawer, plain_count, texts, zipf_documents
 
@@ -139,6 +140,7 @@ def test_the_counts_do_not_depend_on_threads_memory_or_chunks(monkeypatch, tmp_p
     for threads in (2, 3):
         assert plain_count(file, threads=threads, **options).fingerprint == reference.fingerprint
     monkeypatch.setattr(memory, "SMALLEST", 1)
+    monkeypatch.setattr(corpus, "_DOCUMENT_BYTES", 0.1)  # so few would be refused
     monkeypatch.setattr(pairs, "_THINNED_AT_ONCE", 1000)
     for limit in (30_000, 3_000, 100):
         bounded = plain_count(file, threads=2, memory=limit, **options)

@@ -62,9 +62,12 @@ from bayesvec.chains.display import ChainProgress
 from bayesvec.errors import RunError
 driver.COMMIT_SECONDS = driver.COMMIT_SHARE = 0.0
 at = ChainProgress.at
+there = set()
 def limited(self, sweep, log_posterior):
     at(self, sweep, log_posterior)
     if sweep == 30:
+        there.add(self.chain)
+    if len(there) == 2:  # both have some draws
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
 ChainProgress.at = limited
 try:

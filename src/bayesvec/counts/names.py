@@ -14,6 +14,13 @@ _SUGGESTED = 5
 _COMPARED = 300  # candidates whose spelling is compared in full
 
 
+SHARED = "shared"  # the slice of the vectors that those of groups lie around
+
+
+def _nothing(_name: str) -> str:
+    return ""
+
+
 class Names:
     """The names of the rows of one side.
 
@@ -32,7 +39,7 @@ class Names:
         names: tuple[str, ...],
         *,
         among: str = "in the vocabulary",
-        explain: Callable[[str], str] = lambda name: "",
+        explain: Callable[[str], str] = _nothing,
     ) -> None:
         self.names = names
         self.among = among

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesvec._types import Int64
+from bayesvec.counts.names import SHARED
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.intervals import LEVEL
@@ -95,8 +96,6 @@ class Trajectory:
 
 def shared_name(draws: "Draws") -> str:
     """Return the name of the slice of the vectors that groups lie around, whether the run has one or not."""
-    from bayesvec.priors.slices import SHARED  # takes time to import
-
     return str(_recipe(draws).get("shared", SHARED))
 
 

@@ -7,12 +7,12 @@ from collections import Counter
 
 import numpy as np
 
+from bayesvec.counts.names import SHARED
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import OptionError
 from bayesvec.priors.gaussian import Prior
 from bayesvec.priors.learned import Learned, precision_of, precisions_of, precisions_stated, recipe_of
 from bayesvec.priors.slices import (
-    SHARED,
     STEPS_START,
     Steps,
     note_small_slices,

@@ -13,7 +13,6 @@ from bayesvec.priors.coupling import Sparse
 from bayesvec.priors.gaussian import RowPrior
 from bayesvec.priors.learned import Learned, make_part
 
-SHARED = "shared"
 STEPS_START = (
     1000.0  # starting value of a learned precision of steps: in text the slices of a word are much alike
 )
