@@ -31,8 +31,8 @@ from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.labels import label
 from bayesvec.estimates.per_draw import cosines, probabilities
 from bayesvec.estimates.texts import plain
-from bayesvec.storage.folder import MONITORED
 from bayesvec.storage.kinds import APPROXIMATION, POINT, WHOLE_CHAINS
+from bayesvec.storage.layout import FREQUENT, MONITORED
 from bayesvec.storage.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ PAIRS = 200  # of each kind
 # Words that occur with everything are held by all their contexts, and these by them: they mix several times slower.
 # At this ESS the error of the mean is a tenth of the standard deviation, which for a start must do for them.
 FREQUENT_ESS = 100
-FREQUENT = 200  # of the most frequent words are called frequent
 NEIGHBOURS = 5  # nearest of each of some words
 SHOWN = 5  # of those that fail
 LEAST_TOKENS = 1000  # of a text that says more than the prior does

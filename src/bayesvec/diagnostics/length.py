@@ -15,7 +15,7 @@ from bayesvec._validate import size_in_bytes, whole
 from bayesvec.diagnostics.check import check
 from bayesvec.errors import OptionError
 from bayesvec.estimates.convergence import ESS_WANTED, ess_bulk, rhat
-from bayesvec.storage.folder import MONITORED
+from bayesvec.storage.layout import MONITORED
 from bayesvec.storage.reader import Draws
 from bayesvec.storage.settings import AUTO, MAX_DRAWS, Auto, Settings
 

@@ -26,12 +26,10 @@ from bayesvec.errors import RunError
 from bayesvec.kernels import rng
 from bayesvec.storage import layout
 from bayesvec.storage import writer as recorder
+from bayesvec.storage.layout import FREQUENT, MONITORED
 from bayesvec.storage.outcome import Outcome, read_outcome, write_outcome
 from bayesvec.storage.reader import open_draws
 from bayesvec.storage.settings import Settings, differences
-
-MONITORED = 50  # pairs of words, and as many of frequent words, whose cosines are stored
-FREQUENT = 200  # words that are called frequent
 
 
 @dataclass

@@ -26,6 +26,8 @@ FORMAT = "bayesvec run"
 FORMAT_VERSION = 1
 STAT_NAMES = {"log_posterior": "lp"}  # ArviZ's name for it
 STAT_DRAWS = 1000  # draws of a statistic in one file
+MONITORED = 50  # pairs of words, and as many of frequent words, whose cosines are stored
+FREQUENT = 200  # words that are called frequent
 SIDES = {"rho": "word", "alpha": "context"}
 
 
