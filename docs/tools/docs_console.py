@@ -27,7 +27,7 @@ def shown(commands: list[str], status: str = "0") -> str:
 def quoted(commands: list[str], transcript: str) -> str:
     """Return commands with their output as recorded in a transcript of ``$`` lines; raise if one is missing."""
     parts = f"\n{Path(transcript).read_text(encoding='utf-8')}".split("\n$ ")[1:]
-    outputs = dict(part.split("\n", 1) for part in parts)
+    outputs = {command: output for command, _, output in (part.partition("\n") for part in parts)}
     return _block(commands, [outputs[command].split("\n\n")[0] for command in commands])
 
 
