@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
 
 PAIRS = 200  # of each kind
-# Words that occur with everything are held by all their contexts, and these by them: they mix several times slower.
-# At this ESS the error of the mean is a tenth of the standard deviation, which for a start must do for them.
+# Words that occur with everything are strongly correlated with all their contexts, so they mix several times slower.
+# At this ESS the Monte Carlo error of the mean is a tenth of the standard deviation, which is accepted for them.
 FREQUENT_ESS = 100
 NEIGHBOURS = 5  # nearest of each of some words
 SHOWN = 5  # of those that fail
-LEAST_TOKENS = 1000  # of a text that says more than the prior does
+LEAST_TOKENS = 1000  # a shorter text adds little to the prior
 
 _FIGURES = ("rhat", "ess", "ess_tail", "rhat_median", "ess_median", "ess_tail_median")
 
@@ -100,6 +100,11 @@ class Diagnosis:
         return self.passing >= SHARE_WANTED
 
     @property
+    def apart(self) -> bool:
+        """Whether too many of them fail because the chains disagree on them."""
+        return not self.ok and self.disagreeing > 1.0 - SHARE_WANTED
+
+    @property
     def missing(self) -> float:
         """How many times as many draws are needed, as far as ESS decides."""
         return self.wanted / max(self.reached, 1.0)
@@ -144,7 +149,7 @@ class Check:
     @property
     def disagreement(self) -> bool:
         """Whether the chains have settled in different places."""
-        return any(not each.ok and each.disagreeing > 1.0 - SHARE_WANTED for each in self.diagnoses)
+        return any(each.apart for each in self.diagnoses)
 
     def head(self) -> list[str]:
         """Return the lines above the figures: sizes, the method's summary, learned precisions."""
@@ -336,7 +341,7 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
     ess = min(diagnosis.smallest_ess for diagnosis in found)
     worst_rhat = max(diagnosis.rhat for diagnosis in found)
     bad = [diagnosis for diagnosis in found if not diagnosis.ok]
-    if apart := [each for each in bad if each.disagreeing > 1.0 - SHARE_WANTED]:
+    if apart := [each for each in bad if each.apart]:
         return False, _disagreement(apart)
     if bad:
         worst = f"worst ESS {ess:.0f} of {ESS_WANTED} wanted, worst R-hat {worst_rhat:.2f}"

@@ -24,11 +24,11 @@ MAX_WARMUP = 800
 WARM_RHAT = 1.1  # over the second half of warm-up, of the log posterior and of most cosines
 WARM_SHARE = 0.75  # not of all: these are few sweeps
 SLOW = 0.95  # quantile of the autocorrelation times that thinning goes by
-HEADROOM = 1.5  # so much longer than that suggests may the run become
+HEADROOM = 1.5  # factor by which a run may exceed that estimate
 LEAST_DRAWS = 100  # of each chain: fewer are never enough
 FASTEST_GROWTH = 2.0  # of the number of draws, from one decision to the next
 SLOWEST_GROWTH = 1.25
-PATIENCE = 4  # times the first number of draws, after which chains that disagree are left to disagree
+PATIENCE = 4  # times the first number of draws, after which chains that disagree are stopped
 
 
 def first_draws(chains: int) -> int:
@@ -45,7 +45,7 @@ def planned(
         if isinstance(value, str) and value != AUTO:
             raise OptionError(f"{name} is {value!r}; it must be a whole number, or {AUTO}")
     chosen = {name: value == AUTO for name, value in given.items()}
-    chosen["thin"] &= chosen["draws"]  # so many draws are asked for: one per sweep
+    chosen["thin"] &= chosen["draws"]  # a given number of draws is taken one per sweep
     draws_first = min(first_draws(whole("chains", chains, 1)), whole("max_draws", max_draws, 1))
     first = {"draws": draws_first, "warmup": FIRST_WARMUP, "thin": 1}
     lengths: dict[str, Any] = {name: first[name] if value == AUTO else value for name, value in given.items()}

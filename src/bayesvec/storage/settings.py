@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 from bayesvec._validate import MOST, MOST_SEED, positive_number, whole
@@ -123,7 +124,7 @@ class Settings:
         if self.chains >= 2**24 or self.sweeps >= 2**32:
             raise OptionError(f"{self.chains} chains of {self.sweeps} sweeps are too many; ask for fewer")
 
-    @property
+    @cached_property
     def rules(self) -> Auto:
         """What the run chooses by itself; nothing if its length is given."""
         return Auto(**self.auto) if self.auto else Auto(draws=False, warmup=False, thin=False, warming=False)
