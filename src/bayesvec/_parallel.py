@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +50,14 @@ class Threads:
     ----------
     count : int
         Number of threads; with 1 everything runs in the caller's thread.
+
+    Attributes
+    ----------
+    engine : Engine or None
+        Where a sampler's loops over rows run, if not on these threads (`bayesvec.inference.gibbs.engine`).
     """
+
+    engine: Any = None
 
     def __init__(self, count: int) -> None:
         self.count = count

@@ -16,7 +16,7 @@ from bayesvec.estimates.convergence import ess_bulk
 from bayesvec.inference.contract import Problem, Start
 from bayesvec.inference.gibbs import precisions as scales_module
 from bayesvec.inference.gibbs import sampler as gibbs
-from bayesvec.kernels.rows import make_work
+from bayesvec.inference.gibbs.engine import Local
 from bayesvec.model.density import Model
 from bayesvec.priors import Learned, Prior, RowPrior
 from bayesvec.priors.spherical import independent
@@ -269,11 +269,9 @@ def test_the_likelihood_along_a_line_is_that_of_the_model():
     found = {}
     for count in (1, 2):
         with Threads(count) as threads:
-            workers = scales_module.Workers([make_work(DIM) for _ in range(count)], threads)
-            line = scales_module._likelihood_along(
-                problem.by_word, state.rho, direction, state.alpha, workers
-            )
-            found[count] = [line(s) for s in (-1.5, 0.0, 0.3)]
+            engine = Local(threads, DIM, problem.tables)
+            shares = engine.line(problem.by_word, state.rho, direction, state.alpha)
+            found[count] = [shares(s).sum() for s in (-1.5, 0.0, 0.3)]
     assert found[1] == found[2]
     for s, value in zip((-1.5, 0.0, 0.3), found[1], strict=True):
         expected = Model(counts, prior).log_likelihood(state.rho + s * direction, state.alpha)

@@ -11,9 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec._types import Int32, Int64
+from bayesvec._parallel import chunks_by_cost
+from bayesvec._types import Float64, Int32, Int64
 from bayesvec.counts.documents import EncodedCorpus, offsets
 from bayesvec.errors import InputError
+
+SAMPLES_AT_ONCE = 1 << 24  # pairs
 
 
 class Side(NamedTuple):
@@ -27,6 +30,39 @@ class Side(NamedTuple):
     def rows(self) -> Int64:
         """Return the row of each pair, (num_pairs,)."""
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+    @property
+    def num_others(self) -> int:
+        """One more than the last row of the other side that occurs."""
+        return int(self.other.max(initial=-1)) + 1
+
+    def only(self, rows: Int64) -> "Side":
+        """Return the pairs of some ``rows`` (rising); the other rows have none."""
+        sizes = np.zeros(len(self.indptr) - 1, dtype=np.int64)
+        sizes[rows] = np.diff(self.indptr)[rows]
+        indptr = offsets(sizes)
+        columns = [np.empty(indptr[-1], array.dtype) for array in self[1:]]
+        # runs of neighbouring rows are copied at once
+        breaks = np.flatnonzero(np.diff(rows) != 1) + 1
+        for run in np.split(rows, breaks):
+            if len(run):
+                there, here = (
+                    slice(*self.indptr[[run[0], run[-1] + 1]]),
+                    slice(*indptr[[run[0], run[-1] + 1]]),
+                )
+                for column, array in zip(columns, self[1:], strict=True):
+                    column[here] = array[there]
+        return Side(indptr, *columns)
+
+    def samples(self) -> Float64:
+        """Return the number of samples of each row, positive and negative, (rows,); a few pairs in memory at once."""
+        total = np.empty(len(self.indptr) - 1)
+        chunks = chunks_by_cost(np.diff(self.indptr), 1 + len(self.other) // SAMPLES_AT_ONCE)
+        for first, last in chunks:
+            ends = self.indptr[first : last + 1]
+            n = self.n_pos[ends[0] : ends[-1]] + self.n_neg[ends[0] : ends[-1]]
+            total[first:last] = np.diff(np.append(0, np.cumsum(n, dtype=np.float64))[ends - ends[0]])
+        return total
 
     def positives(self) -> Int64:
         """Return the number of positive samples of each row, (rows,)."""

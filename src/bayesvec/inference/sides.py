@@ -54,6 +54,18 @@ class Forest:
     largest: int  # rows of the largest
     every: int  # sweeps from one such redrawing to the next
 
+    def only(self, kept: Bool) -> "Forest":
+        """Return the trees of the rows that are ``kept``."""
+        trees = self.trees
+        chosen = kept[trees.row[trees.indptr[:-1]]]  # (trees,)
+        if chosen.all():
+            return self
+        sizes = np.diff(trees.indptr)
+        nodes = np.repeat(chosen, sizes)
+        indptr = np.concatenate([[0], np.cumsum(sizes[chosen])]).astype(np.int64)
+        parts = (part[nodes] for part in (trees.row, trees.parent, trees.entry))
+        return replace(self, trees=Trees(indptr, *parts), cost=self.cost[chosen])
+
 
 @dataclass(frozen=True, eq=False)
 class Half:
@@ -65,6 +77,8 @@ class Half:
     colours: tuple[Colour, ...]
     coupling: Coupling | None
     forest: Forest | None = None
+    weight: Float64 | None = None  # (rows,) of each row in the mean of its tree, if scales are learned
+    scales: tuple[float, ...] = ()  # of the prior, those that are learned
 
     @property
     def huge(self) -> Int64:
@@ -74,7 +88,7 @@ class Half:
     @property
     def cost(self) -> Int64:
         """Cost of redrawing each row among the others."""
-        total = np.empty(len(self.names), dtype=np.int64)
+        total = np.zeros(len(self.side.fixed), dtype=np.int64)
         for colour in self.colours:
             total[colour.rows] = colour.cost
         return total
@@ -89,10 +103,10 @@ class Half:
         """Return it with the same prior at other scales."""
         rows, dim = self.side.precision.shape
         precision, shift = _prior_arrays(prior, rows, dim)
-        side = self.side._replace(precision=precision, shift=shift)
-        if self.coupling is None or prior.neighbours is None:
-            return replace(self, side=side)
-        return replace(self, side=side, coupling=self.coupling._replace(weight=prior.neighbours.data))
+        side, coupling = self.side._replace(precision=precision, shift=shift), self.coupling
+        if coupling is not None and prior.neighbours is not None:
+            coupling = coupling._replace(weight=prior.neighbours.data)
+        return replace(self, side=side, coupling=coupling, scales=prior.scales)
 
     def coupled(self, x: Float32, share: float, threads: Threads) -> RowSide:
         """Return the side with the shift of every row given the others as they are, C times ``share``."""
@@ -139,7 +153,14 @@ def make_coupling(neighbours: Sparse) -> Coupling:
 
 
 def make_half(
-    purpose: int, names: tuple[str, ...], pairs: Side, prior: RowPrior, dim: int, fixed: Bool
+    purpose: int,
+    names: tuple[str, ...],
+    pairs: Side,
+    prior: RowPrior,
+    dim: int,
+    fixed: Bool,
+    *,
+    own: Int64 | None = None,
 ) -> Half:
     """Lay out one side.
 
@@ -157,24 +178,33 @@ def make_half(
         Number of axes, K.
     fixed : ndarray of bool
         Rows that stay as they are.
+    own : ndarray of int64, optional
+        Rows to keep, rising, of a forest whole trees: the others have no pairs then and are not redrawn. By default
+        all.
     """
-    side = make_side(pairs, prior, dim, fixed)
-    sizes = np.diff(side.indptr)
+    sizes = np.diff(pairs.indptr)
+    kept = np.ones(len(fixed), dtype=bool) if own is None else np.isin(np.arange(len(fixed)), own)
+    side = make_side(pairs if own is None else pairs.only(own), prior, dim, fixed)
     huge = sizes > SEGMENT
     # the factor of a row's precision takes as long as about K / 3 of its pairs
     cost = np.where(huge, 0, sizes) + dim // 3 + 1
-    found = [
-        Colour(rows, cost[rows], rows[huge[rows] & ~fixed[rows]])
-        for rows in colours(prior.neighbours, len(fixed))
-    ]
+    found = []
+    for coloured in colours(prior.neighbours, len(fixed)):
+        rows = coloured[kept[coloured]]
+        found.append(Colour(rows, cost[rows], rows[huge[rows] & ~fixed[rows]]))
     if prior.neighbours is None:
-        return Half(purpose, names, side, tuple(found), None)
-    forest = (
-        None
-        if fixed.any()
-        else _make_forest(prior.neighbours, sizes, int(side.other.max(initial=-1)) + 1, dim)
+        return Half(purpose, names, side, tuple(found), None, scales=prior.scales)
+    forest = None if fixed.any() else _make_forest(prior.neighbours, sizes, pairs.num_others, dim)
+    return Half(
+        purpose,
+        names,
+        side,
+        tuple(found),
+        make_coupling(prior.neighbours),
+        forest and forest.only(kept),
+        1.0 + pairs.samples() if prior.learned else None,
+        prior.scales,
     )
-    return Half(purpose, names, side, tuple(found), make_coupling(prior.neighbours), forest)
 
 
 def _make_forest(neighbours: Sparse, sizes: Int64, others: int, dim: int) -> Forest | None:

@@ -91,6 +91,11 @@ class RowPrior:
         return tuple(part for part in self.parts if part.learned)
 
     @property
+    def scales(self) -> tuple[float, ...]:
+        """The values of the scales that are learned."""
+        return tuple(part.scale for part in self.learned)
+
+    @property
     def is_isotropic(self) -> bool:
         """Whether rotating all rows leaves the prior as it is: no mean, the same precision on all axes."""
         return bool(np.all(self.mean == 0.0) and np.all(self.precision == self.precision[:, :1]))
@@ -177,7 +182,7 @@ class RowPrior:
         assert self.coupling is not None
         return np.array([log_determinant(column, self.coupling) for column in self.precision.T])
 
-    def component(self, part: Part, gap: Float64, weight: Float64) -> Float64 | None:
+    def component(self, part: Part, gap: Float64, weight: Float64 | None) -> Float64 | None:
         """Return a direction D along which the coordinates that a part governs are scaled, for ``gap`` = x - mean.
 
         The square of the part at gap + (r - 1) D is r^2 times that at gap, and the volume changes by r to the number
@@ -190,8 +195,8 @@ class RowPrior:
             One of the learned parts.
         gap : ndarray, shape (rows, K)
             Rows minus their mean.
-        weight : ndarray, shape (rows,)
-            Positive weight of each row in the mean of its tree.
+        weight : ndarray, shape (rows,), or None
+            Positive weight of each row in the mean of its tree, if rows are coupled.
         """
         if len(self.parts) == 1:
             return gap
@@ -201,6 +206,7 @@ class RowPrior:
             return None
         if part.coupling is None:
             return gap[self._roots]
+        assert weight is not None
         total = np.zeros((len(gap), 1 + gap.shape[1]))
         np.add.at(total, self._roots, weight[:, None] * np.column_stack([np.ones(len(gap)), gap]))
         total = total[self._roots]

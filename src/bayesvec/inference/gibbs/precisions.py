@@ -28,14 +28,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesvec._parallel import Threads
 from bayesvec._types import Float32, Float64
+from bayesvec.inference.gibbs.engine import Engine
 from bayesvec.inference.sides import Half
 from bayesvec.kernels import rng
-from bayesvec.kernels.line import log_likelihood_rows, pair_lines
 from bayesvec.kernels.orbit import draw_gig
-from bayesvec.kernels.rows import Work
-from bayesvec.kernels.vector import padded_rows
 from bayesvec.priors import Prior
 from bayesvec.priors.learned import Learned, Part
 
@@ -105,14 +102,7 @@ def conditionals(prior: Prior, state: State) -> list[tuple[float, float]]:
     return found
 
 
-class Workers(NamedTuple):
-    """What the likelihood along a line is computed with."""
-
-    works: list[Work]  # one for each thread
-    threads: Threads
-
-
-def interweave_scales(prior: Prior, state: State, half: Half, key: rng.Key, workers: Workers) -> State:
+def interweave_scales(prior: Prior, state: State, half: Half, key: rng.Key, engine: Engine) -> State:
     """Draw each scale of one side jointly with the part of the rows it governs, given the standardised rows.
 
     Parameters
@@ -125,56 +115,28 @@ def interweave_scales(prior: Prior, state: State, half: Half, key: rng.Key, work
         The data by word to move rho, by context to move alpha.
     key : Key
         The address of these draws.
-    workers : Workers
-        With which to work.
+    engine : Engine
+        Where the likelihood is computed.
     """
     of_alpha = half.purpose == rng.ALPHA
     rows, other = (state.alpha, state.rho) if of_alpha else (state.rho, state.alpha)
     first, last = (len(prior.rho.learned), len(state.scales)) if of_alpha else (0, len(prior.rho.learned))
-    scales, weight = state.scales.copy(), _samples(half)
+    scales = state.scales.copy()
     for number in range(first, last):
         now = prior.at(scales)
         side = now.alpha if of_alpha else now.rho
         part = side.learned[number - first]
         x = rows.astype(np.float64)
         gap = x - side.mean_rows(*x.shape)
-        direction = side.component(part, gap, weight)
+        direction = side.component(part, gap, half.weight)
         if direction is None:
             continue
-        likelihood = _likelihood_along(half, rows, direction, other, workers)
+        shares = engine.line(half, rows, direction, other)
         pull = _pull_along([each for each in side.parts if each is not part], gap, direction)
-        after = _draw_log_scale(part, likelihood, pull, key, _INTERWEAVE + number)
+        after = _draw_log_scale(part, shares, pull, key, _INTERWEAVE + number)
         rows = (x + math.expm1(0.5 * (math.log(part.scale) - after)) * direction).astype(np.float32)
         scales[number] = math.exp(after)
     return State(other, rows, scales) if of_alpha else State(rows, other, scales)
-
-
-def _samples(half: Half) -> Float64:
-    """Return the number of samples of each row, and one more so that none has no weight."""
-    return 1.0 + np.diff(np.append(0, np.cumsum(half.side.n, dtype=np.float64))[half.side.indptr])
-
-
-def _likelihood_along(
-    half: Half, rows: Float32, direction: Float64, other: Float32, workers: Workers
-) -> Callable[[float], float]:
-    """Return the log likelihood of ``rows`` + s ``direction`` as a function of s; the same on any threads."""
-    side, threads = half.side, workers.threads
-    eta, slope = np.empty(len(side.other), np.float32), np.empty(len(side.other), np.float32)
-    x, d, y = padded_rows(rows), padded_rows(direction), padded_rows(other)
-    chunks = threads.chunks(np.diff(side.indptr) + 1)
-    threads.run(lambda first, last, _: pair_lines(first, last, side, x, d, y, eta, slope), chunks)
-
-    def log_likelihood(s: float) -> float:
-        shares = np.empty(len(rows))
-        threads.run(
-            lambda first, last, thread: log_likelihood_rows(
-                first, last, side, eta, slope, s, workers.works[thread], shares
-            ),
-            chunks,
-        )
-        return float(shares.sum())
-
-    return log_likelihood
 
 
 def _pull_along(others: list[Part], gap: Float64, direction: Float64) -> tuple[float, float]:
@@ -187,7 +149,7 @@ def _pull_along(others: list[Part], gap: Float64, direction: Float64) -> tuple[f
 
 def _draw_log_scale(
     part: Part,
-    log_likelihood: Callable[[float], float],
+    shares: Callable[[float], Float64],
     pull: tuple[float, float],
     key: rng.Key,
     row: int,
@@ -198,8 +160,8 @@ def _draw_log_scale(
     ----------
     part : Part
         Whose scale; it has its current value.
-    log_likelihood, pull
-        Of rows + s direction as functions of s: see `_likelihood_along` and `_pull_along`.
+    shares, pull
+        Of rows + s direction as functions of s: see `Engine.line` and `_pull_along`.
     key : Key
         The address of the draws.
     row : int
@@ -211,7 +173,7 @@ def _draw_log_scale(
     def log_density(log_scale: float) -> float:
         s = math.expm1(0.5 * (before - log_scale))
         own = gamma.shape * log_scale - gamma.rate * math.exp(log_scale)
-        return own + s * pull[0] + s * s * pull[1] + log_likelihood(s)
+        return own + s * pull[0] + s * s * pull[1] + float(shares(s).sum())
 
     level = log_density(before) - rng.exponential(key, row, 0)
     place, share = rng.uniforms(key, row, 1)

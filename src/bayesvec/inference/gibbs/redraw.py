@@ -11,7 +11,7 @@ import numpy as np
 from bayesvec._parallel import Threads
 from bayesvec._types import Float32
 from bayesvec.inference.gibbs import Options
-from bayesvec.inference.sides import Colour, Half, broken_row
+from bayesvec.inference.sides import Colour, Half
 from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import couple_rows
 from bayesvec.kernels.polyagamma_tables import Tables
@@ -37,8 +37,8 @@ class Drawing(NamedTuple):
     threads: Threads
 
 
-def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> None:
-    """Redraw every row of one side in place: tree by tree, or colour by colour.
+def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[int]:
+    """Redraw every row of one side in place: tree by tree, or colour by colour; return the rows that broke down.
 
     Parameters
     ----------
@@ -51,16 +51,14 @@ def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> None:
     drawing : Drawing
         How.
     """
-    broken: list[int] = []
     if half.forest is not None and is_joint(drawing.options, half.forest.every, int(drawing.key.sweep)):
-        broken = _redraw_forest(half, rows, other, drawing)
-    else:
-        # rows of a colour write their own shifts only, so that the threads can share the array
-        side = half.side if half.coupling is None else half.side._replace(shift=half.side.shift.copy())
-        for colour in half.colours:
-            broken += _redraw_colour(half, side, colour, rows, other, drawing)
-    if broken:
-        raise broken_row(half.names, broken)
+        return _redraw_forest(half, rows, other, drawing)
+    # rows of a colour write their own shifts only, so that the threads can share the array
+    side = half.side if half.coupling is None else half.side._replace(shift=half.side.shift.copy())
+    broken: list[int] = []
+    for colour in half.colours:
+        broken += _redraw_colour(half, side, colour, rows, other, drawing)
+    return broken
 
 
 def is_joint(options: Options, every: int, number: int) -> bool:

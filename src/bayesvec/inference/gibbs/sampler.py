@@ -17,24 +17,21 @@ from bayesvec._parallel import Threads
 from bayesvec._types import Float32, Float64
 from bayesvec.inference.contract import Problem, Sampler, Start
 from bayesvec.inference.gibbs import Options
+from bayesvec.inference.gibbs.engine import Engine, Local
 from bayesvec.inference.gibbs.precisions import (
     INTERWEAVE_EVERY,
     State,
-    Workers,
     all_learned,
     draw_scales,
     interweave_scales,
     log_hyperprior,
     start_scales,
 )
-from bayesvec.inference.gibbs.redraw import Drawing, redraw
 from bayesvec.inference.sides import Half, make_half
 from bayesvec.inference.state import Info
 from bayesvec.kernels import rng
 from bayesvec.kernels.orbit import move_along_orbit, move_by_forms
 from bayesvec.kernels.polyagamma_tables import Tables, load_tables
-from bayesvec.kernels.rows import RowSide, Work, log_posterior_rows, make_work
-from bayesvec.kernels.vector import padded_rows
 from bayesvec.model.identification import Anchors
 from bayesvec.priors import Prior
 
@@ -82,29 +79,32 @@ class Gibbs(Sampler):
 
         The result is a function of (state, seed, chain, number): the same on any number of threads.
         """
-        rho, alpha = padded_rows(state.rho), padded_rows(state.alpha)
-        works = [make_work(self.dim) for _ in range(threads.count)]
+        engine = threads.engine or Local(threads, self.dim, self.tables)
         current = self._at(state.scales)
-        for half, rows, other in ((current.by_word, rho, alpha), (current.by_context, alpha, rho)):
-            key = rng.make_key(seed, half.purpose, chain=chain, sweep=number)
-            redraw(half, rows, other, Drawing(self.options, self.tables, key, works, threads))
-        after = State(rho[:, : self.dim].copy(), alpha[:, : self.dim].copy(), state.scales)
+        rho = current._redraw(engine, current.by_word, state.rho, state.alpha, (seed, chain, number))
+        alpha = current._redraw(engine, current.by_context, state.alpha, rho, (seed, chain, number))
+        after = State(rho, alpha, state.scales)
         if len(state.scales):
             key = rng.make_key(seed, rng.SCALES, chain=chain, sweep=number)
             exchange = self.orbit and all_learned(self.prior)
             after = draw_scales(current.prior, after, key, exchange=exchange)
             if number % INTERWEAVE_EVERY == 0:
-                workers = Workers(works, threads)
-                after = interweave_scales(self.prior, after, self.by_word, key, workers)
+                after = interweave_scales(self.prior, after, self.by_word, key, engine)
                 if not exchange and self.anchors is None:
-                    after = interweave_scales(self.prior, after, self.by_context, key, workers)
+                    after = interweave_scales(self.prior, after, self.by_context, key, engine)
             current = self._at(after.scales)
-            rho, alpha = padded_rows(after.rho), padded_rows(after.alpha)
         if self.orbit:
             key = rng.make_key(seed, rng.ORBIT, chain=chain, sweep=number)
             after = current._moved(after, key)
-            rho, alpha = padded_rows(after.rho), padded_rows(after.alpha)
-        return after, Info(current._log_posterior(rho, alpha, works, threads))
+        return after, Info(current._log_posterior(after, engine))
+
+    def _redraw(
+        self, engine: Engine, half: Half, rows: Float32, other: Float32, address: tuple[int, int, int]
+    ) -> Float32:
+        """Return one side redrawn in the sweep with this (seed, chain, number)."""
+        seed, chain, number = address
+        key = rng.make_key(seed, half.purpose, chain=chain, sweep=number)
+        return engine.redraw(half, rows, other, self.options, key)
 
     def _at(self, scales: Float64) -> "Gibbs":
         """Return the sampler at other values of the scales that are learned."""
@@ -128,32 +128,11 @@ class Gibbs(Sampler):
         rho, alpha = move_by_forms(state.rho, state.alpha, form_rho, form_alpha, key)
         return State(rho, alpha, state.scales)
 
-    def _log_posterior(self, rho: Float32, alpha: Float32, works: list[Work], threads: Threads) -> float:
+    def _log_posterior(self, state: State, engine: Engine) -> float:
         """Log posterior of a state: each row's share, added up in order; pairs count with their word."""
-        total = self.log_prior_at_zero
-        for half, rows, other, data in (
-            (self.by_word, rho, alpha, True),
-            (self.by_context, alpha, rho, False),
-        ):
-            shares = np.empty(len(rows))
-            # each pair of neighbours is in the shares of both, half in each
-            half_coupled = half.coupled(rows, 0.5, threads)
-
-            def work(
-                first: int,
-                last: int,
-                thread: int,
-                side: RowSide = half_coupled,
-                rows: Float32 = rows,
-                other: Float32 = other,
-                data: bool = data,
-                shares: Float64 = shares,
-            ) -> None:
-                log_posterior_rows(first, last, side, rows, other, data, works[thread], shares)
-
-            threads.run(work, threads.chunks(half.cost, half.least))
-            total += float(shares.sum())
-        return total
+        of_words = engine.log_posterior(self.by_word, state.rho, state.alpha, data=True)
+        of_contexts = engine.log_posterior(self.by_context, state.alpha, state.rho, data=False)
+        return self.log_prior_at_zero + float(of_words.sum()) + float(of_contexts.sum())
 
 
 def prepare(problem: Problem) -> Gibbs:

@@ -1,0 +1,101 @@
+"""Where the loops over rows run: on the threads of this process, or on the workers of a cluster.
+
+An engine is given one side of the problem and the vectors of both sides. What a row draws, and its share of a sum,
+depend on its address alone; shares are added up by the sampler in the order of rows. So the draws are the same on
+every engine.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+
+from bayesvec._parallel import Threads
+from bayesvec._types import Float32, Float64
+from bayesvec.inference.gibbs import Options
+from bayesvec.inference.gibbs.redraw import Drawing, redraw
+from bayesvec.inference.sides import Half, broken_row
+from bayesvec.kernels import rng
+from bayesvec.kernels.line import log_likelihood_rows, pair_lines
+from bayesvec.kernels.polyagamma_tables import Tables
+from bayesvec.kernels.rows import log_posterior_rows, make_work
+from bayesvec.kernels.vector import padded_rows
+
+
+class Engine(ABC):
+    """What the sampler asks for; arrays are not changed, those returned are new."""
+
+    @abstractmethod
+    def redraw(self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key) -> Float32:
+        """Return every row of one side redrawn given the other side, (rows, K)."""
+
+    @abstractmethod
+    def log_posterior(self, half: Half, rows: Float32, other: Float32, *, data: bool) -> Float64:
+        """Return each row's share of the log posterior: its prior and, if ``data``, its pairs; (rows,)."""
+
+    @abstractmethod
+    def line(
+        self, half: Half, rows: Float32, direction: Float64, other: Float32
+    ) -> Callable[[float], Float64]:
+        """Return a function of s: the log likelihood of the pairs of each row of rows + s direction, (rows,)."""
+
+
+class Local(Engine):
+    """The threads of this process.
+
+    Parameters
+    ----------
+    threads : Threads
+        The threads.
+    dim : int
+        Number of axes, K.
+    tables : Tables
+        Of the Polya-Gamma distribution.
+    """
+
+    def __init__(self, threads: Threads, dim: int, tables: Tables) -> None:
+        self.threads, self.tables = threads, tables
+        self.works = [make_work(dim) for _ in range(threads.count)]
+
+    def redraw(self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key) -> Float32:
+        """Return every row of one side redrawn."""
+        x = padded_rows(rows)
+        drawing = Drawing(options, self.tables, key, self.works, self.threads)
+        if broken := redraw(half, x, padded_rows(other), drawing):
+            raise broken_row(half.names, broken)
+        return x[:, : rows.shape[1]].copy()
+
+    def log_posterior(self, half: Half, rows: Float32, other: Float32, *, data: bool) -> Float64:
+        """Return each row's share of the log posterior."""
+        x, y, shares = padded_rows(rows), padded_rows(other), np.empty(len(rows))
+        # each pair of neighbours is in the shares of both, half in each
+        side = half.coupled(x, 0.5, self.threads)
+        self.threads.run(
+            lambda first, last, thread: log_posterior_rows(
+                first, last, side, x, y, data, self.works[thread], shares
+            ),
+            self.threads.chunks(half.cost, half.least),
+        )
+        return shares
+
+    def line(
+        self, half: Half, rows: Float32, direction: Float64, other: Float32
+    ) -> Callable[[float], Float64]:
+        """Return the log likelihood of each row along a line."""
+        side, threads = half.side, self.threads
+        eta, slope = np.empty(len(side.other), np.float32), np.empty(len(side.other), np.float32)
+        x, d, y = padded_rows(rows), padded_rows(direction), padded_rows(other)
+        chunks = threads.chunks(np.diff(side.indptr) + 1)
+        threads.run(lambda first, last, _: pair_lines(first, last, side, x, d, y, eta, slope), chunks)
+
+        def log_likelihood(s: float) -> Float64:
+            shares = np.empty(len(rows))
+            threads.run(
+                lambda first, last, thread: log_likelihood_rows(
+                    first, last, side, eta, slope, s, self.works[thread], shares
+                ),
+                chunks,
+            )
+            return shares
+
+        return log_likelihood
