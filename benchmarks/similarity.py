@@ -9,22 +9,19 @@ Usage: python benchmarks/similarity.py [--corpus house|sotu] [--words 1000000] [
        [--draws 100] [--seeds 3] [--ablation]      (--ablation: other ways of counting beside the default)
 """
 
-import os
 import sys
 import time
 from collections import Counter
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 import report
+from corpora import FILES, data_folder, documents
 from scipy.stats import spearmanr
 
 import bayesvec as bv
-from bayesvec.datasets.files import VARIABLE
 
 SETS = {"MEN": "EN-MEN-TR-3k.txt", "WS353": "EN-WS-353-ALL.txt"}
-FILES = {"house": "congress/house_2001_2020_speeches.parquet", "sotu": "sotu/sotu_1790_2024.parquet"}
 PAPER = {"window": 2, "negatives": 1, "negative_power": 1.0, "subsample": None}
 VARIANTS = {
     "the paper's": PAPER,
@@ -36,22 +33,6 @@ VARIANTS = {
     "default, window 2": {"window": 2},
     "default, window 10": {"window": 10},
 }
-
-
-def documents(folder, corpus, words):
-    """Return about so many words of a corpus: whole documents, in random order."""
-    import pyarrow.parquet
-
-    texts = pyarrow.parquet.read_table(folder / FILES[corpus], columns=["text"])["text"].to_pylist()
-    chosen, total = [], 0
-    for number in np.random.default_rng(0).permutation(len(texts)):
-        size = len(texts[number].split())
-        if size >= 30:
-            chosen.append(texts[number])
-            total += size
-        if total >= words:
-            break
-    return chosen
 
 
 def judged(folder, words, cosine):
@@ -152,12 +133,7 @@ def main():
         seeds=3,
         ablation=False,
     )
-    folder = Path(os.environ.get(VARIABLE, ""))
-    if not (folder / "wordsim").is_dir():
-        sys.stdout.write(
-            f"{VARIABLE} does not name a folder with wordsim/ and {FILES[options.corpus]}: skipped\n"
-        )
-        return
+    folder = data_folder("wordsim", FILES[options.corpus])
     texts = documents(folder, options.corpus, options.words)
     results = {"settings": vars(options), "gensim": {}, "bayesvec": {}}
     for epochs in (5, 20):
