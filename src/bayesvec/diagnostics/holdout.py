@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from bayesvec._parallel import Threads, default_threads
 from bayesvec._progress import progress as show_progress
-from bayesvec._types import Float64, Int64
+from bayesvec._types import Array, Float64, Int64
 from bayesvec.counts.names import Names
 from bayesvec.errors import InputError, OptionError
 from bayesvec.estimates.per_draw import each_draw
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
     from bayesvec.storage.reader import Draws
 
+MEAN, PREDICTIVE, MODE = "posterior_mean", "predictive", "map"  # the estimates that are scored
 _CACHED = 1 << 18  # values gathered at a time, which stay in cache
 
 
@@ -80,14 +81,18 @@ def log_score(
         Rows of the word and of the context of each pair; by default those of ``holdout``.
     """
     side = holdout.by_word
-    words, contexts = rows or (side.rows(), side.other)
+    return average(holdout, _logs_at(rho, alpha, *(rows or (side.rows(), side.other))))
+
+
+def _logs_at(rho: npt.ArrayLike, alpha: npt.ArrayLike, words: Int64, contexts: Int64) -> Float64:
+    """Return the log probabilities of a positive and of a negative sample of each pair, (2, pair)."""
     x, y = np.asarray(rho), np.asarray(alpha)
     eta = np.empty(len(words))
     step = max(1, 2 * _CACHED // x.shape[1])
     for first in range(0, len(words), step):
         part = slice(first, first + step)
         eta[part] = np.einsum("pk,pk->p", x[words[part]], y[contexts[part]])
-    return _average(holdout, -np.logaddexp(0.0, -eta), -np.logaddexp(0.0, eta))
+    return np.stack([-np.logaddexp(0.0, -eta), -np.logaddexp(0.0, eta)])
 
 
 def score(
@@ -102,27 +107,44 @@ def score(
     for run in (draws, map):
         if run is not None:
             _check_unseen(run, holdout)
-    held = (holdout.num_observations, holdout.num_pairs)
-    if is_point(draws):
-        return Score(None, None, *held, map=_score_at_mean(draws, holdout))
-    at_map = None
-    if map is not None:
+    logs = log_probabilities(draws, holdout, progress=progress)
+    if map is not None and not is_point(draws):
         if not is_point(map):
             method = map.settings.method
             raise OptionError(
                 f"{map.path} was made with method {method}; the MAP must be a run of method map"
             )
-        at_map = _score_at_mean(map, holdout)
-    elif at is not None:
-        at_map = log_score(*at, holdout, _matched_pairs(draws, holdout))
-    identified = draws.settings.identify != "none"
-    at_mean = _score_at_mean(draws, holdout) if identified else None
-    predictive = None
+        logs |= log_probabilities(map, holdout)
+    elif at is not None and not is_point(draws):
+        logs[MODE] = _logs_at(*at, *_matched_pairs(draws, holdout))
+    scores = {name: average(holdout, both) for name, both in logs.items()}
+    return Score(
+        scores.get(MEAN),
+        scores.get(PREDICTIVE),
+        holdout.num_observations,
+        holdout.num_pairs,
+        map=scores.get(MODE),
+    )
+
+
+def log_probabilities(
+    draws: "Draws", holdout: "PairCounts", *, progress: bool = False
+) -> dict[str, Float64]:  # (2, pair) each
+    """Return the log probabilities of a positive and of a negative sample of each held-out pair, by estimate.
+
+    The estimates are ``"map"`` for a point, otherwise ``"posterior_mean"`` and ``"predictive"``, those that the
+    run has.
+    """
+    rows = _matched_pairs(draws, holdout)
+    if is_point(draws):
+        return {MODE: _logs_at(draws.mean("rho"), draws.mean("alpha"), *rows)}
+    found = {}
+    if draws.settings.identify != "none":
+        found[MEAN] = _logs_at(draws.mean("rho"), draws.mean("alpha"), *rows)
     if {"rho", "alpha"} <= draws.manifest["arrays"].keys():
         with np.errstate(divide="ignore"):
-            logs = np.log(_predictive(draws, *_matched_pairs(draws, holdout), progress=progress))
-        predictive = _average(holdout, *logs)
-    return Score(at_mean, predictive, *held, map=at_map)
+            found[PREDICTIVE] = np.log(_predictive(draws, *rows, progress=progress))
+    return found
 
 
 def _check_unseen(draws: "Draws", holdout: "PairCounts") -> None:
@@ -139,10 +161,6 @@ def _check_unseen(draws: "Draws", holdout: "PairCounts") -> None:
 def is_point(draws: "Draws") -> bool:
     """Whether a run is one point, such as a MAP."""
     return draws.outcome.kind == POINT
-
-
-def _score_at_mean(draws: "Draws", holdout: "PairCounts") -> float:
-    return log_score(draws.mean("rho"), draws.mean("alpha"), holdout, _matched_pairs(draws, holdout))
 
 
 def _matched_pairs(draws: "Draws", holdout: "PairCounts") -> tuple[Int64, Int64]:
@@ -177,10 +195,17 @@ def _predictive(draws: "Draws", words: Int64, contexts: Int64, *, progress: bool
     return total / count
 
 
-def _average(holdout: "PairCounts", log_positive: Float64, log_negative: Float64) -> float:
-    # A pair without negatives carries no information about their probability, which may be zero: 0 * -inf is 0 here.
-    counted = ((holdout.by_word.n_pos, log_positive), (holdout.by_word.n_neg, log_negative))
-    return sum(float((n[n > 0] * log[n > 0]).sum()) for n, log in counted) / holdout.num_observations
+def average(holdout: "PairCounts", logs: Float64) -> float:
+    """Return the log likelihood per observation, given the `log_probabilities` of an estimate."""
+    side = holdout.by_word
+    return float(log_likelihoods(side.n_pos, side.n_neg, logs).sum()) / holdout.num_observations
+
+
+def log_likelihoods(n_pos: Array, n_neg: Array, logs: Float64) -> Float64:
+    """Return the log likelihood of each pair; where there are no samples of a sign, its probability may be 0."""
+    with np.errstate(invalid="ignore"):  # 0 * -inf, which is replaced
+        positive = np.where(n_pos > 0, n_pos * logs[0], 0.0)
+        return positive + np.where(n_neg > 0, n_neg * logs[1], 0.0)
 
 
 def _matched(names: tuple[str, ...], known: tuple[str, ...], what: str) -> Int64:

@@ -8,8 +8,9 @@ from bayesvec.paper.cells import Cell, Settings, make_cells, name_settings
 from bayesvec.paper.costs import congress_seconds
 from bayesvec.paper.experiment import Experiment, Results
 from bayesvec.paper.fits import FIT
-from bayesvec.paper.holdout import fit_and_score, score_tables
+from bayesvec.paper.holdout import fit_and_score
 from bayesvec.paper.markdown import size
+from bayesvec.paper.score_tables import score_tables
 from bayesvec.paper.workspace import Workspace
 
 MAP_ITERATIONS = 1000

@@ -3,6 +3,7 @@
 from functools import lru_cache
 from typing import Any
 
+from bayesvec._types import Int64
 from bayesvec.counts.pairs import PairCounts
 
 HELD_OUT = 0.15
@@ -17,6 +18,23 @@ def movielens(recipe: str, seed: int) -> PairCounts:
     from bayesvec.datasets import movielens
 
     return movielens(recipe=recipe, seed=seed)
+
+
+def movielens_users(recipe: str, seed: int) -> Int64:
+    """Return the user of each basket of `movielens`."""
+    from bayesvec.datasets.movielens import users_of_baskets
+
+    return users_of_baskets(recipe=recipe, seed=seed)
+
+
+@lru_cache(maxsize=1)
+def house(words: int, vocab: int, seed: int, counting: tuple[tuple[str, Any], ...]) -> PairCounts:
+    """Return the pairs of random House speeches with about so many words, counted as a user would."""
+    from bayesvec.datasets.congress import congress_speeches
+    from bayesvec.text.count import count
+
+    speeches = congress_speeches(max_words=words, seed=seed)
+    return count(documents=speeches.documents, vocab=vocab, seed=seed, progress=False, **dict(counting))
 
 
 @lru_cache(maxsize=1)
@@ -45,7 +63,7 @@ def train_and_test(
     counts : PairCounts
         The whole.
     share : float
-        The fraction to train on, at most 0.7; the same 15% are held out for all fractions.
+        The fraction to train on, at most 0.85; the same 15% are held out for all fractions.
     split : {"pair", "document", "user"}
         Assign single samples, whole documents, or whole users, given by ``units``.
     seed : int
@@ -53,11 +71,12 @@ def train_and_test(
     units : array_like of int, optional
         The user of each document.
     """
-    fractions = (HELD_OUT, share, 1.0 - HELD_OUT - share)
+    left = 1.0 - HELD_OUT - share
+    fractions = (HELD_OUT, share, left) if left > 1e-9 else (HELD_OUT, 1.0 - HELD_OUT)
     if split == "user":
         from bayesvec.counts.split import split_documents
 
-        test, train, _ = split_documents(counts, fractions, seed, units=units)
+        test, train, *_ = split_documents(counts, fractions, seed, units=units)
     else:
-        test, train, _ = counts.split(split, fractions=fractions, seed=seed)
+        test, train, *_ = counts.split(split, fractions=fractions, seed=seed)
     return train, test

@@ -18,6 +18,7 @@ from bayesvec import _atomic as files
 from bayesvec.errors import InputError, OptionError
 from bayesvec.paper.cells import Cell, Settings
 from bayesvec.paper.markdown import NOT_RUN, NOTHING
+from bayesvec.paper.variants import options_of
 from bayesvec.paper.workspace import Workspace
 
 FORMAT = "bayesvec experiment"
@@ -170,10 +171,20 @@ class Experiment:
         slug = re.sub(r"[^a-zA-Z0-9.=]+", "-", cell.label).strip("-")
         return out / self.folder / f"{slug}.{self.key(cell)}.json"
 
+    def sampler(self, cell: Cell) -> dict[str, Any]:
+        """Return all options of the sampler of a cell, which are among its settings if it has a variant."""
+        return dict(cell.settings.get("options") or options_of("gibbs"))
+
     def read(self, out: Path, cell: Cell) -> dict[str, Any] | None:
-        """Return the record of a cell, whatever its label was, or None; raise if the file is damaged."""
+        """Return the record of a cell, whatever its label was; raise if the file is damaged.
+
+        None if there is none, or if it was made by another sampler; early records do not state theirs.
+        """
         found = sorted((out / self.folder).glob(f"*.{self.key(cell)}.json"))
-        return files.read_json(found[0], FORMAT) if found else None
+        record = files.read_json(found[0], FORMAT) if found else None
+        if record is None or record.get("sampler", self.sampler(cell)) != self.sampler(cell):
+            return None
+        return record
 
     def results(self, out: Path, *, quick: bool) -> Results:
         """Return all cells with the records found in ``out``."""

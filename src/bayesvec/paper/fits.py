@@ -18,6 +18,12 @@ COSINES = 200  # over which R-hat and ESS are taken
 FIT = {"prior_precision": 1.0, "chains": 2, "thin": 1}  # settings that the cells of `fit_variant` share
 
 
+def precision_word(settings: Settings) -> str:
+    """Return the word for the precision of the prior in the label of a cell; none for the paper's."""
+    given = settings["prior_precision"]
+    return "" if given == 1.0 else " learned" if given == "learn" else f" precision={given:g}"
+
+
 def fit_counts(
     counts: PairCounts, settings: Settings, workspace: Workspace, *, run: str = "run", **given: Any
 ) -> Posterior:

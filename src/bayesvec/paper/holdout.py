@@ -1,143 +1,115 @@
-"""Hold-out scores: what MovieLens and Congress share."""
+"""Hold-out scores with their standard errors: the computation that the experiments share."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from bayesvec.counts.pairs import PairCounts
-from bayesvec.paper.cells import Settings
-from bayesvec.paper.experiment import Results, Values
-from bayesvec.paper.fits import COSINES, fit_variant, mixing
-from bayesvec.paper.markdown import grid, number, paragraphs
-from bayesvec.paper.variants import VARIANTS
-from bayesvec.paper.workspace import Workspace
+import numpy as np
+import numpy.typing as npt
 
-# The estimates that can be scored.
-MEAN, PREDICTIVE, MODE = "posterior_mean", "predictive", "map"
+from bayesvec.counts.pairs import PairCounts
+from bayesvec.diagnostics.clusters import find_clusters, ratio_error
+from bayesvec.diagnostics.holdout import MEAN, MODE, PREDICTIVE, average, log_probabilities
+from bayesvec.paper.cells import Settings
+from bayesvec.paper.experiment import Values
+from bayesvec.paper.fits import fit_variant, mixing
+from bayesvec.paper.records import pack, unpack
+from bayesvec.paper.workspace import Workspace
+from bayesvec.posterior.posterior import Posterior
+
+KINDS = (MEAN, PREDICTIVE, MODE)
 
 
 def fit_and_score(
-    train: PairCounts, test: PairCounts, settings: Settings, workspace: Workspace
+    train: PairCounts,
+    test: PairCounts,
+    settings: Settings,
+    workspace: Workspace,
+    units: npt.ArrayLike | None = None,
 ) -> dict[str, Any]:
     """Fit one part by the variant of a cell and score the other.
 
     Returns
     -------
     dict
-        ``posterior_mean``, ``predictive`` and ``map`` (as available): log likelihood per held-out sample; the
-        sizes of both parts; R-hat and ESS of some cosines, if there are chains; the summary of the method.
+        What `score_run` returns; the sizes of both parts; R-hat and ESS of some cosines, if there are chains; the
+        precision of the prior, if it was learned; the summary of the method.
     """
     post = fit_variant(train, settings, workspace)
-    score = post.score(test)
-    scores = {name: getattr(score, name) for name in (MEAN, PREDICTIVE, MODE)}
+    learned = {"learned_precision": _precision(post)} if settings["prior_precision"] == "learn" else {}
     return {
         **post.draws.outcome.summary,
         "trained": train.num_observations,
         "held_out": test.num_observations,
         "distinct_pairs": train.num_pairs,
+        **learned,
         **mixing(post),
-        **{name: value for name, value in scores.items() if value is not None},
+        **score_run(post, test, units),
     }
 
 
-def score_tables(
-    results: Results,
-    title: str,
-    by: Sequence[str],
-    key: str,
-    heads: Mapping[Any, str],
-    printed: Callable[[Settings, Any], Mapping[str, float | None]],
-) -> str:
-    """Return a table for each value of some settings, the best estimates, and how well the chains mixed.
+def score_run(post: Posterior, test: PairCounts, units: npt.ArrayLike | None = None) -> dict[str, Any]:
+    """Return the log likelihood per held-out sample, ``posterior_mean``, ``predictive`` or ``map`` as available.
 
-    Parameters
-    ----------
-    results : Results
-        All cells.
-    title : str
-        The name of a table, a format of the settings that distinguish the tables.
-    by : sequence of str
-        These settings.
-    key : str
-        The setting of the columns.
-    heads : Mapping
-        The head of each column, by its value.
-    printed : callable
-        The paper's scores in a column of a table, by variant and estimate such as ``gibbs posterior_mean``.
+    ``clusters`` has what standard errors of scores and of their differences are computed from: the samples and
+    the log likelihood of each cluster of documents, users (``units``) or, in a split by pair, words.
     """
-    parts = []
-    for where in results.settings(*by):
-        of_table, name = results.having(**where), title.format(**where)
-        columns = sorted(of_table.each(key))
-        rows = _rows(of_table, key, columns, [printed(where, column) for column in columns])
-        parts.append(grid([name, *(heads[column] for column in columns)], rows))
-        if best := _best(of_table, key, columns):
-            parts.append(f"{name[0].upper()}{name[1:]}: {best}")
-    return paragraphs(*parts, _mixing(results))
+    logs = log_probabilities(post.draws, test)
+    clusters = find_clusters(test, units)
+    held: dict[str, Any] = {"kind": clusters.kind if units is None else "user", "units": clusters.units}
+    held |= {"samples": pack(clusters.sizes, 0)}
+    held |= {name: pack(clusters.sums(both), 3) for name, both in logs.items()}
+    return {**{name: average(test, both) for name, both in logs.items()}, "clusters": held}
 
 
-def _rows(
-    results: Results, key: str, columns: Sequence[Any], in_paper: Sequence[Mapping[str, float | None]]
-) -> list[list[str]]:
-    """Return a row for each estimate, the paper's below ours, and one for no model at all."""
-
-    def show(kind: str) -> Callable[[Values], str]:
-        return lambda values: number(values.get(kind), ".4f") + ("" if values.get("converged", True) else "*")
-
-    rows = []
-    for variant in results.each("method"):
-        for kind, what in _estimates(variant):
-            texts = results.across(key, columns, show(kind), method=variant)
-            rows.append([f"{VARIANTS[variant].label}{what}", *texts])
-            if all(f"{variant} {kind}" in scores for scores in in_paper):
-                rows.append(["(paper)", *(number(scores[f"{variant} {kind}"], ".4f") for scores in in_paper)])
-    return [*rows, ["no model: even odds for every sample", *[f"{-math.log(2.0):.4f}"] * len(columns)]]
+def _precision(post: Posterior) -> float:
+    """Return the learned precision: the geometric mean of both sides', which is what the data determine."""
+    names, given = post.draws.scale_names, post.draws.settings.prior_precision
+    if isinstance(given, float):  # a short Gibbs run learned it
+        return given
+    return float(np.exp(np.mean([np.log(post.draws.stats(name)).mean() for name in names])))
 
 
-def _estimates(variant: str) -> list[tuple[str, str]]:
-    if variant == "map":
-        return [(MODE, "")]
-    mean = "posterior mean" if VARIANTS[variant].method in ("gibbs", "nuts") else "mean"
-    return [(MEAN, f": {mean}"), (PREDICTIVE, ": predictive")]
+@dataclass(frozen=True)
+class Estimate:
+    """A score or a difference of scores, with its standard error (NaN if the record has none)."""
+
+    value: float
+    error: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.4f}" if math.isnan(self.error) else f"{self.value:.4f} ({self.error:.4f})"
+
+    @property
+    def signed(self) -> str:
+        """The text of a difference."""
+        return f"{self.value:+.4f}" if math.isnan(self.error) else f"{self.value:+.4f} ({self.error:.4f})"
 
 
-def _best(results: Results, key: str, columns: Sequence[Any]) -> str:
-    """Return where Gibbs beats the MAP, and the estimate with the highest score in each column."""
-    found, best = [], []
-    for column in columns:
-        in_column = results.having(**{key: column})
-        gibbs, mode = (in_column.get(method=variant) for variant in ("gibbs", "map"))
-        if gibbs is not None and mode is not None:
-            found.append((gibbs[MEAN] > mode[MODE], gibbs[PREDICTIVE] > max(gibbs[MEAN], mode[MODE])))
-        scores = [
-            (values[kind], f"{VARIANTS[variant].label}{what}")
-            for variant in in_column.each("method")
-            for kind, what in _estimates(variant)
-            if (values := in_column.get(method=variant)) and values.get(kind) is not None
-        ]
-        best += [max(scores)[1]] if scores else []
-    if not found:
-        return ""
-    mean, predictive = (sum(flags) for flags in zip(*found, strict=True))
-    return (
-        f"of {len(found)} sizes with both, the posterior mean of Gibbs beats the MAP at {mean} and its predictive "
-        f"beats both at {predictive}. Best of all that have been run, by column: {'; '.join(best)}."
-    )
+def estimate(values: Values, kind: str) -> Estimate | None:
+    """Return one score of a record, None if it has no such score."""
+    if values.get(kind) is None:
+        return None
+    held = values.get("clusters", {})
+    if kind not in held:
+        return Estimate(values[kind], math.nan)
+    return Estimate(values[kind], ratio_error(unpack(held[kind]), unpack(held["samples"])))
 
 
-def _mixing(results: Results) -> str:
-    """Return how well the chains mixed, over all fits that have been run."""
-    found = [
-        result.values
-        for result in results.all
-        if result.values is not None
-        and "rhat" in result.values
-        and VARIANTS[result.cell.settings["method"]].method in ("gibbs", "nuts")
-    ]
-    if not found:
-        return ""
-    return (
-        f"Chains: over {len(found)} fits, the largest R-hat of {COSINES} cosines is "
-        f"{max(values['rhat'] for values in found):.2f} and the smallest median ESS "
-        f"{min(values['ess_median'] for values in found):.0f}."
-    )
+def difference(one: Values, kind: str, other: Values, other_kind: str) -> Estimate | None:
+    """Return the first score minus the second; its standard error is of pairs, if both scored the same samples."""
+    if one.get(kind) is None or other.get(other_kind) is None:
+        return None
+    first, second = one.get("clusters", {}), other.get("clusters", {})
+    value = one[kind] - other[other_kind]
+    if kind not in first or other_kind not in second or first["samples"] != second["samples"]:
+        return Estimate(value, math.nan)
+    sums = unpack(first[kind]) - unpack(second[other_kind])
+    return Estimate(value, ratio_error(sums, unpack(first["samples"])))
+
+
+def precision_of(settings: Mapping[str, Any]) -> str:
+    """Return the words for the precision of a cell in the label of a row; none for the paper's."""
+    given = settings["prior_precision"]
+    return "" if given == 1.0 else ", learned precision" if given == "learn" else f", precision {given:g}"

@@ -7,9 +7,10 @@ from bayesvec.paper import data
 from bayesvec.paper.cells import Cell, Settings, make_cells, name_settings
 from bayesvec.paper.costs import fit_seconds
 from bayesvec.paper.experiment import Experiment, Results
-from bayesvec.paper.fits import FIT
-from bayesvec.paper.holdout import fit_and_score, score_tables
+from bayesvec.paper.fits import FIT, precision_word
+from bayesvec.paper.holdout import fit_and_score
 from bayesvec.paper.movielens_throughput import MOVIES
+from bayesvec.paper.score_tables import score_tables
 from bayesvec.paper.workspace import Workspace
 
 SHOWS = "Table 5 (tab:holdout_movielens)"
@@ -27,25 +28,31 @@ PAPER = {
     "mfvi-stan posterior_mean": (-1.1142, -1.1201, -0.8715, -0.6609),
 }
 PAPER_SIZES = {0.1: "85,000", 0.2: "170,000", 0.5: "425,000", 1.0: "850,000"}  # by share of our samples
-SHOWN = {
-    "pair": ("gibbs", "map", "mfvi-stan", "mfvi", "blockvi", "paper"),
-    "user": ("gibbs", "map", "mfvi-stan", "blockvi"),
+SHOWN = {  # at every N, and with a learned precision
+    "pair": (("gibbs", "map", "mfvi-stan", "blockvi"), ("gibbs", "map", "blockvi")),
+    "user": (("gibbs", "map", "mfvi-stan", "blockvi"), ("gibbs", "map", "blockvi")),
 }
-QUICK = {"pair": ("gibbs", "map", "mfvi-stan", "blockvi", "paper"), "user": ("gibbs", "map")}
+QUICK = {
+    "pair": (("gibbs", "map", "mfvi-stan", "blockvi", "paper"), ("gibbs",)),
+    "user": (("gibbs", "map"), ("gibbs", "map", "blockvi")),
+}
 
 
 def cells(quick: bool) -> list[Cell]:
     """Return a cell for each split, variant and share."""
+    shares = (0.1,) if quick else PAPER_SIZES
     grid = [
-        (split, name, share, *[500 if not quick else 15 if name == "paper" else 60] * 2)
-        for split, names in (QUICK if quick else SHOWN).items()
+        (split, name, precision, share, *[500 if not quick else 15 if name == "paper" else 60] * 2)
+        for split, shown in (QUICK if quick else SHOWN).items()
+        for precision, names in zip((1.0, "learn"), shown, strict=True)
         for name in names
-        for share in ((0.1,) if quick else PAPER_SIZES)
+        for share in shares
     ]
-    grid += [] if quick else [("pair", "nuts", 0.1, 300, 300)]
+    grid += [] if quick else [("pair", "paper", 1.0, 0.1, 500, 500)]
+    names = "split method prior_precision share draws warmup"
     return make_cells(
-        name_settings("split method share draws warmup", grid, **FIT, recipe="B", dim=20),
-        lambda settings: "{split} share={share:g} {method}".format(**settings),
+        ({**FIT, **settings} for settings in name_settings(names, grid, recipe="B", dim=20)),
+        lambda settings: "{split} share={share:g} {method}".format(**settings) + precision_word(settings),
         lambda settings: 2.0 + fit_seconds(settings, 2 * MOVIES, min(456_000 * settings["share"], 200_000)),
         _rank,
     )
@@ -61,14 +68,10 @@ def run(settings: Settings, workspace: Workspace) -> dict[str, Any]:
     """Fit a part of the samples and score the held-out part."""
     seed = settings["seed"]
     counts = data.movielens(settings["recipe"], seed)
-    units = None
-    if settings["split"] == "user":
-        from bayesvec.datasets.movielens import users_of_baskets
-
-        units = users_of_baskets(recipe=settings["recipe"], seed=seed)
+    units = data.movielens_users(settings["recipe"], seed) if settings["split"] == "user" else None
     share = data.TRAINED * settings["share"]
     train, test = data.train_and_test(counts, share, settings["split"], seed, units)
-    return fit_and_score(train, test, settings, workspace)
+    return fit_and_score(train, test, settings, workspace, units)
 
 
 def _printed(where: Settings, share: float) -> Mapping[str, float]:

@@ -14,7 +14,7 @@ from bayesvec.paper.cells import Cell
 from bayesvec.paper.experiment import FORMAT, Experiment, NoData
 from bayesvec.paper.records import tidy
 from bayesvec.paper.workspace import Workspace
-from bayesvec.storage.provenance import machine, versions
+from bayesvec.storage.provenance import commit, machine, versions
 
 
 def run_cells(
@@ -90,6 +90,8 @@ def run_cell(
         "quick": quick,
         "settings": dict(cell.settings),
         "seed": cell.settings.get("seed"),
+        "sampler": experiment.sampler(cell),
+        "commit": commit(),
         "versions": versions(),
         "machine": found,
         "threads": threads,

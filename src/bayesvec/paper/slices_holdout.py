@@ -10,13 +10,13 @@ from bayesvec import priors
 from bayesvec._types import Bool
 from bayesvec.counts.pairs import PairCounts, from_pairs
 from bayesvec.counts.rows import word_of_rows
+from bayesvec.diagnostics.holdout import MEAN, PREDICTIVE
 from bayesvec.estimates.convergence import rhat
 from bayesvec.paper import data
 from bayesvec.paper.cells import Cell, Settings, make_cells
 from bayesvec.paper.costs import congress_pairs, sweep_seconds
 from bayesvec.paper.experiment import Experiment, Results, Values
 from bayesvec.paper.fits import fit_counts, mixing
-from bayesvec.paper.holdout import MEAN, PREDICTIVE
 from bayesvec.paper.markdown import grid, number, paragraphs, size
 from bayesvec.paper.workspace import Workspace
 

@@ -2,7 +2,9 @@
 
 import os
 import platform
+import subprocess
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from bayesvec._machine import processor
@@ -26,3 +28,16 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def commit() -> str | None:
+    """Return the commit of the source, with ``-dirty`` if files differ from it; None outside a checkout."""
+    folder = Path(__file__).resolve().parents[1]
+    if not (folder.parents[1] / ".git").exists():  # installed, or inside another project
+        return None
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    try:
+        found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return found.stdout.strip() or None

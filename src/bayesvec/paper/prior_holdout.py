@@ -1,0 +1,80 @@
+"""Hold-out scores by the precision of the prior and by K: beyond the paper, the evidence for our defaults."""
+
+from typing import Any
+
+from bayesvec.paper import data
+from bayesvec.paper.cells import Cell, Settings, make_cells
+from bayesvec.paper.costs import fit_seconds
+from bayesvec.paper.experiment import Experiment, Results
+from bayesvec.paper.fits import precision_word
+from bayesvec.paper.holdout import fit_and_score
+from bayesvec.paper.movielens_throughput import MOVIES
+from bayesvec.paper.score_tables import score_tables
+from bayesvec.paper.workspace import Workspace
+
+SHOWS = "Beyond the paper: the precision of the prior and the number of dimensions"
+NOTE = """\
+Whole documents or users are held out, 15% of them. House: random speeches of 200,000 words, the 2,000 most
+frequent words, counted with our defaults (window 5, five negatives at power 0.75, subsampling); two chains of 75
+draws after 75 sweeps. MovieLens: version B (see `movielens-holdout`), all of it; two chains of 200 draws after 200.
+Precision 1 is the paper's. The learned precision is the geometric mean of both sides'."""
+
+TITLES = {"house": "House, by document", "movielens": "MovieLens, by user"}
+DIMS = (20, 50, 100)
+PRECISIONS = (1.0, 10.0, "learn")
+COUNTING = {"window": 5, "negatives": 5, "negative_power": 0.75, "subsample": "auto"}  # our defaults
+HOUSE = {"words": 200_000, "vocab": 2000, "counting": COUNTING}
+DATA: dict[str, Settings] = {
+    "house": {"data": "house", **HOUSE, "draws": 75, "warmup": 75},
+    "movielens": {"data": "movielens", "recipe": "B", "draws": 200, "warmup": 200},
+}
+QUICK: dict[str, Settings] = {
+    "house": {**DATA["house"], "words": 30_000, "vocab": 300, "draws": 20, "warmup": 20},
+    "movielens": {**DATA["movielens"], "draws": 20, "warmup": 20},
+}
+DISTINCT = {"house": 1_100_000, "movielens": 220_000}  # pairs, about
+
+
+def cells(quick: bool) -> list[Cell]:
+    """Return a cell for each data set, K and precision."""
+    grid = (
+        {**given, "dim": dim, "prior_precision": precision, "method": "gibbs", "chains": 2, "thin": 1}
+        for given in (QUICK if quick else DATA).values()
+        for dim in ((5, 10) if quick else DIMS)
+        for precision in PRECISIONS
+    )
+    return make_cells(grid, _label, _seconds)
+
+
+def _label(settings: Settings) -> str:
+    word = precision_word(settings) or " precision=1"
+    return f"{settings['data']} K={settings['dim']}{word}"
+
+
+def _seconds(settings: Settings) -> float:
+    rows = 2 * settings.get("vocab", MOVIES)
+    return 5.0 + fit_seconds(settings, rows, DISTINCT[settings["data"]])
+
+
+def run(settings: Settings, workspace: Workspace) -> dict[str, Any]:
+    """Fit 85% of the documents or users and score the others."""
+    seed, units = settings["seed"], None
+    if settings["data"] == "house":
+        counts = data.house(settings["words"], settings["vocab"], seed, tuple(settings["counting"].items()))
+        train, test = data.train_and_test(counts, 1.0 - data.HELD_OUT, "document", seed)
+    else:
+        counts, units = (
+            data.movielens(settings["recipe"], seed),
+            data.movielens_users(settings["recipe"], seed),
+        )
+        train, test = data.train_and_test(counts, 1.0 - data.HELD_OUT, "user", seed, units)
+    return fit_and_score(train, test, settings, workspace, units)
+
+
+def table(results: Results) -> str:
+    """Return the scores by data set, precision and K."""
+    heads = {dim: f"K={dim}" for dim in results.each("dim")}
+    return score_tables(results, "{data}", ["data"], "dim", heads, titles=TITLES)
+
+
+EXPERIMENT = Experiment("prior-holdout", SHOWS, NOTE, cells, run, table)

@@ -1,0 +1,175 @@
+"""Tables of hold-out scores: a row for each estimate, differences on the same samples, and the chains."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from bayesvec.diagnostics.holdout import MEAN, MODE, PREDICTIVE
+from bayesvec.paper.cells import Settings
+from bayesvec.paper.experiment import Results, Values
+from bayesvec.paper.fits import COSINES
+from bayesvec.paper.holdout import Estimate, difference, estimate, precision_of
+from bayesvec.paper.markdown import NOTHING, grid, number, paragraphs
+from bayesvec.paper.variants import VARIANTS
+
+Printed = Callable[[Settings, Any], Mapping[str, float | None]]
+Side = tuple[str, Any, str]  # variant, precision of the prior, estimate
+
+# What is compared on the same held-out samples: the first minus the second.
+CONTRASTS: tuple[tuple[str, Side, Side], ...] = (
+    ("Gibbs, posterior mean - MAP", ("gibbs", 1.0, MEAN), ("map", 1.0, MODE)),
+    ("Gibbs, predictive - posterior mean", ("gibbs", 1.0, PREDICTIVE), ("gibbs", 1.0, MEAN)),
+    ("blockvi - Gibbs, predictive", ("blockvi", 1.0, PREDICTIVE), ("gibbs", 1.0, PREDICTIVE)),
+    (
+        "Gibbs, predictive, learned - precision 1",
+        ("gibbs", "learn", PREDICTIVE),
+        ("gibbs", 1.0, PREDICTIVE),
+    ),
+    (
+        "Gibbs, predictive, learned - precision 10",
+        ("gibbs", "learn", PREDICTIVE),
+        ("gibbs", 10.0, PREDICTIVE),
+    ),
+    ("learned: Gibbs, posterior mean - MAP", ("gibbs", "learn", MEAN), ("map", "learn", MODE)),
+    (
+        "learned: blockvi - Gibbs, predictive",
+        ("blockvi", "learn", PREDICTIVE),
+        ("gibbs", "learn", PREDICTIVE),
+    ),
+)
+
+
+def score_tables(
+    results: Results,
+    title: str,
+    by: Sequence[str],
+    key: str,
+    heads: Mapping[Any, str],
+    printed: Printed = lambda where, column: {},
+    titles: Mapping[str, str] | None = None,
+) -> str:
+    """Return a table for each value of some settings, with its differences, and how well the chains mixed.
+
+    Parameters
+    ----------
+    results : Results
+        All cells.
+    title : str
+        The name of a table, a format of the settings that distinguish the tables.
+    by : sequence of str
+        These settings.
+    key : str
+        The setting of the columns.
+    heads : Mapping
+        The head of each column, by its value.
+    printed : callable, optional
+        The paper's scores in a column of a table, by variant and estimate such as ``gibbs posterior_mean``.
+    titles : Mapping, optional
+        Other titles instead of those that the format gives.
+    """
+    parts = []
+    for where in results.settings(*by):
+        of_table, name = results.having(**where), title.format(**where)
+        name = (titles or {}).get(name, name)
+        columns = sorted(of_table.each(key))
+        head = [heads[column] for column in columns]
+        rows = _rows(of_table, key, columns, [printed(where, column) for column in columns])
+        parts.append(grid([name, *head], rows))
+        differences = _differences(of_table, key, columns)
+        if differences:
+            parts.append(grid([f"{name}: difference", *head], differences))
+        if best := _best(of_table, key, columns):
+            parts.append(f"{name[0].upper()}{name[1:]}: {best}")
+    return paragraphs(*parts, _mixing(results))
+
+
+def _rows(
+    results: Results, key: str, columns: Sequence[Any], in_paper: Sequence[Mapping[str, float | None]]
+) -> list[list[str]]:
+    """Return a row for each estimate, the paper's below ours, and one for no model at all."""
+
+    def show(kind: str) -> Callable[[Values], str]:
+        return lambda values: (
+            f"{estimate(values, kind) or NOTHING}{'' if values.get('converged', True) else '*'}"
+        )
+
+    rows = []
+    for settings in results.settings("method", "prior_precision"):
+        variant = settings["method"]
+        for kind, what in _estimates(variant):
+            texts = results.across(key, columns, show(kind), **settings)
+            rows.append([f"{VARIANTS[variant].label}{precision_of(settings)}{what}", *texts])
+            name = f"{variant} {kind}"
+            if settings["prior_precision"] == 1.0 and all(name in scores for scores in in_paper):
+                rows.append(["(paper)", *(number(scores[name], ".4f") for scores in in_paper)])
+        if settings == {"method": "gibbs", "prior_precision": "learn"}:
+            shown = results.across(
+                key, columns, lambda values: number(values.get("learned_precision"), ".2f"), **settings
+            )
+            rows.append(["learned precision itself", *shown])
+    return [*rows, ["no model: even odds for every sample", *[f"{-math.log(2.0):.4f}"] * len(columns)]]
+
+
+def _estimates(variant: str) -> list[tuple[str, str]]:
+    if variant == "map":
+        return [(MODE, "")]
+    mean = "posterior mean" if VARIANTS[variant].method in ("gibbs", "nuts") else "mean"
+    return [(MEAN, f": {mean}"), (PREDICTIVE, ": predictive")]
+
+
+def _differences(results: Results, key: str, columns: Sequence[Any]) -> list[list[str]]:
+    """Return the contrasts that have at least one column."""
+    rows = []
+    for name, one, other in CONTRASTS:
+        found = [_contrast(results.having(**{key: column}), one, other) for column in columns]
+        if any(found):
+            rows.append([name, *("" if each is None else each.signed for each in found)])
+    return rows
+
+
+def _contrast(results: Results, one: Side, other: Side) -> Estimate | None:
+    first, second = (results.get(method=side[0], prior_precision=side[1]) for side in (one, other))
+    return None if first is None or second is None else difference(first, one[2], second, other[2])
+
+
+def _best(results: Results, key: str, columns: Sequence[Any]) -> str:
+    """Return where Gibbs beats the MAP, both at the paper's precision, and the best estimate in each column."""
+    found, best = [], []
+    for column in columns:
+        in_column = results.having(**{key: column})
+        gibbs, mode = (in_column.get(method=name, prior_precision=1.0) for name in ("gibbs", "map"))
+        if gibbs is not None and mode is not None:
+            found.append((gibbs[MEAN] > mode[MODE], gibbs[PREDICTIVE] > max(gibbs[MEAN], mode[MODE])))
+        scores = [
+            (values[kind], f"{VARIANTS[settings['method']].label}{precision_of(settings)}{what}")
+            for settings in in_column.settings("method", "prior_precision")
+            for kind, what in _estimates(settings["method"])
+            if (values := in_column.get(**settings)) and values.get(kind) is not None
+        ]
+        best += [max(scores)[1]] if scores else []
+    ranking = f"Best of all that have been run, by column: {'; '.join(best)}." if best else ""
+    if not found:
+        return ranking
+    mean, predictive = (sum(flags) for flags in zip(*found, strict=True))
+    return (
+        f"of {len(found)} sizes with both, the posterior mean of Gibbs beats the MAP at {mean} and its predictive "
+        f"beats both at {predictive}. {ranking}"
+    )
+
+
+def _mixing(results: Results) -> str:
+    """Return how well the chains mixed, over all fits that have been run."""
+    found = [
+        result.values
+        for result in results.all
+        if result.values is not None
+        and "rhat" in result.values
+        and VARIANTS[result.cell.settings["method"]].method in ("gibbs", "nuts")
+    ]
+    if not found:
+        return ""
+    return (
+        f"Chains: over {len(found)} fits, the largest R-hat of {COSINES} cosines is "
+        f"{max(values['rhat'] for values in found):.2f} and the smallest median ESS "
+        f"{min(values['ess_median'] for values in found):.0f}."
+    )
