@@ -146,7 +146,7 @@ def _best(results: Results, key: str, columns: Sequence[Any]) -> str:
             for kind, what in _estimates(settings["method"])
             if (values := in_column.get(**settings)) and values.get(kind) is not None
         ]
-        best += [max(scores)[1]] if scores else []
+        best += [max(scores, key=lambda score: score[0])[1]] if scores else []
     ranking = f"Best of all that have been run, by column: {'; '.join(best)}." if best else ""
     if not found:
         return ranking
