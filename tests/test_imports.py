@@ -38,6 +38,7 @@ ORDER = [
         "inference",
     ),
     *(
+        "engines",
         "estimates",
         "chains",
         "diagnostics",

@@ -32,6 +32,7 @@ from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import with_rows
 from bayesvec.counts.store import is_counts, open_counts
 from bayesvec.diagnostics.length import draws_that_fit, next_settings, planned
+from bayesvec.engines import LOCAL, Where
 from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.inference.gibbs import Options as GibbsOptions
 from bayesvec.inference.methods import Method, find
@@ -84,6 +85,9 @@ def fit(
     options: Mapping[str, Any] | None = None,
     resume: bool = False,
     force: bool = False,
+    engine: str = Where.engine,
+    address: str | None = None,
+    workers: int | None = None,
     **counting: Unpack[CountOptions],
 ) -> "Posterior":
     """Draw from the posterior of the vectors given counts or text, into a run folder that survives a crash.
@@ -141,6 +145,13 @@ def fit(
         Resume the run in ``out`` if there is one; a larger ``draws`` extends it.
     force : bool
         Replace a run that is in ``out``.
+    engine : {"local", "ray"}
+        Run on the threads of this process, or on the workers of a Ray cluster (method gibbs). The draws are the same.
+    address : str, optional
+        Of the Ray cluster, or ``auto`` for the one that this node is part of; by default Ray is started on this
+        machine, and stopped at the end.
+    workers : int, optional
+        Workers of the Ray cluster over all chains, each with ``threads`` threads; by default one per node.
     **counting
         Options of `bayesvec.count`, if text is given (``vocab``, ``window``, ``text_column``, ...); of
         `bayesvec.count_baskets` with ``baskets=True``; ``count_seed`` is the seed of the negative samples.
@@ -171,6 +182,8 @@ def fit(
         orbit=orbit,
         options=options,
     )
+    where = Where(engine, address, workers)
+    where.check(find(settings.method))
     if out is not None and not resume:
         folder.check_free(Path(out), force=force)  # before the text is counted
     data = _counts(counts, threads=threads, progress=progress, **counting)
@@ -191,7 +204,7 @@ def fit(
             "max_size": max_size,
         }
         wanted = _wanted(settings, lengths)
-        return resume_run(path, wanted=wanted, counts=data, threads=threads, progress=progress)
+        return resume_run(path, wanted=wanted, counts=data, threads=threads, progress=progress, where=where)
     if settings.rules.draws:
         rows = {"both": data.num_words + data.num_contexts, "rho": data.num_words, "summary": 0}
         most = draws_that_fit(settings, 4 * settings.dim * rows[settings.store])  # raises if they are too few
@@ -211,7 +224,7 @@ def fit(
             force=force,
         )
         try:
-            return _finish(run, data, threads=threads, progress=progress)
+            return _finish(run, data, threads=threads, progress=progress, where=where)
         except (OptionError, NumericalError):
             if not run.started:  # such as impossible anchors: nothing is lost, and the name is free again
                 run.discard()
@@ -296,6 +309,7 @@ def resume_run(
     counts: PairCounts | str | os.PathLike[str] | None = None,
     threads: int | None = None,
     progress: bool = True,
+    where: Where = LOCAL,
 ) -> "Posterior":
     """Resume a run that was interrupted, or extend one that is finished; all it needs is in its folder.
 
@@ -311,6 +325,8 @@ def resume_run(
         Total number of threads.
     progress : bool
         Show progress.
+    where : Where
+        Where to run it; the draws do not depend on it.
     """
     expected = dict(wanted or {})
     with _clear_errors(Path(path)):
@@ -320,6 +336,7 @@ def resume_run(
             if "init" in expected:
                 expected["init"] = wanted_name(expected["init"], run.load_counts(), settings.dim)
             method = find(settings.method)
+            where.check(method)
             run.check_settings(expected, method.make_options(settings.options))
             if counts is not None:
                 run.check_counts(run.with_rows(_counts(counts, progress=progress)))
@@ -329,7 +346,7 @@ def resume_run(
                 run.change(longer)
             if run.elsewhere:
                 tell(f"{run.path} was started on another processor ({run.elsewhere}): last digits may differ")
-            return _finish(run, run.load_counts(), threads=threads, progress=progress)
+            return _finish(run, run.load_counts(), threads=threads, progress=progress, where=where)
         finally:
             run.lock.close()
 
@@ -372,7 +389,9 @@ def _longer(settings: Settings, wanted: Mapping[str, Any]) -> Settings:
     return replace(settings, draws=max(settings.draws, wanted["draws"]))
 
 
-def _finish(run: Run, counts: PairCounts, *, threads: int | None, progress: bool) -> "Posterior":
+def _finish(
+    run: Run, counts: PairCounts, *, threads: int | None, progress: bool, where: Where
+) -> "Posterior":
     """Run all chains to their end and open what they have drawn."""
     from bayesvec.posterior.posterior import open_posterior
 
@@ -382,17 +401,30 @@ def _finish(run: Run, counts: PairCounts, *, threads: int | None, progress: bool
     began = time.perf_counter()
     try:
         # BLAS threads inside those over rows only compete with them, and change the last bits
-        with threadpool_limits(limits=1, user_api="blas"), announce_compiling(enabled=progress):
+        with (
+            threadpool_limits(limits=1, user_api="blas"),
+            announce_compiling(enabled=progress),
+            where.open(run.path, settings, threads, total) as pool,
+        ):
             method, prior = find(settings.method), load_prior(run)
-            driver = Driver(run, method, counts, prior, threads=total, show=progress, warn=tell)
+            driver = Driver(
+                run,
+                method,
+                counts,
+                prior,
+                threads=total,
+                show=progress,
+                warn=tell,
+                make_threads=pool.threads,
+            )
             for chain in chains:
                 chain.take_up(run.sweep(chain.chain), run.path)
             with _stop_on_signal(driver.stop), show(settings, chains, enabled=progress) as display:
-                ended = _run_chains(driver, chains, display.update, total)
+                ended = _run_chains(driver, chains, display.update, pool.total)
                 while ended and (longer := _go_on(run, driver)) is not None:
                     for chain in chains:
                         chain.settings = longer
-                    ended = _run_chains(driver, chains, display.update, total)
+                    ended = _run_chains(driver, chains, display.update, pool.total)
                 display.update(final=True)
             if ended:
                 driver.finish()
@@ -416,7 +448,7 @@ def _go_on(run: Run, driver: Driver) -> Settings | None:
 
 
 def _run_chains(driver: Driver, chains: list[ChainProgress], update: Callable[[], None], total: int) -> bool:
-    """Share the threads between the chains, of which some may have to wait; return whether all have ended."""
+    """Share threads or workers between the chains, of which some may have to wait; return whether all have ended."""
     shares = iter(_shares(sum(not driver.ended(progress.chain) for progress in chains), total))
     with ThreadPoolExecutor(min(len(chains), total), thread_name_prefix="chain") as pool:
         futures: list[Future[bool]] = [

@@ -81,6 +81,8 @@ class Driver:
         Given a few words on the progress of an approximation; may raise to stop.
     warn : callable, optional
         Given warnings.
+    make_threads : callable, optional
+        Given a chain's share of what the chains run on, returns where its loops run.
     """
 
     def __init__(
@@ -94,8 +96,10 @@ class Driver:
         show: bool = False,
         report: Report = silent,
         warn: Report = silent,
+        make_threads: Callable[[int], Threads] = Threads,
     ) -> None:
         self.store = store
+        self.make_threads = make_threads
         self.method = method
         self.settings = settings = store.settings
         self.stop = threading.Event()
@@ -112,6 +116,7 @@ class Driver:
             else None,
             warmup=settings.warmup,
             draws=settings.draws * settings.thin,
+            elsewhere=make_threads is not Threads,
         )
         self.sampler = self._make_sampler(threads, show, report)
         self.monitored = np.array(store.monitored, dtype=np.int64).reshape(-1, 2).T.copy()
@@ -174,7 +179,7 @@ class Driver:
         record = self.store.recorder(chain)
         pace = _Pace()
         spent = 0.0
-        with Threads(num_threads) as threads:
+        with self.make_threads(num_threads) as threads:
             try:
                 state, sweep = self._take_up(record, threads, watcher.report)
             except _Stopped:

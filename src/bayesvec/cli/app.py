@@ -15,8 +15,8 @@ from bayesvec.cli.questions import command_of, make_command
 from bayesvec.posterior import table
 
 # panels of options in the help, in their order there
-PANELS = ("Model", "Sampling", "Prior", "Text", "Counting", "Output")
-MODEL, SAMPLING, PRIOR, TEXT, COUNTING, OUTPUT = PANELS
+PANELS = ("Model", "Sampling", "Prior", "Text", "Counting", "Cluster", "Output")
+MODEL, SAMPLING, PRIOR, TEXT, COUNTING, CLUSTER, OUTPUT = PANELS
 
 # Each command is a module of this package, imported when it is called; in the order of the help.
 COMMANDS = (
@@ -32,6 +32,19 @@ def switch(name: str, help: str, panel: str = OUTPUT) -> Any:
 
 QUIET = switch("--quiet", "Show no progress and print no summary.")
 AS_JSON = switch("--json", "Print the summary as JSON.")
+ENGINE = typer.Option(
+    "local", help="Run on this machine, or on a Ray cluster: local or ray.", rich_help_panel=CLUSTER
+)
+ADDRESS = typer.Option(
+    None,
+    help="Ray cluster, or auto for the one of this node [default: start Ray on this machine].",
+    rich_help_panel=CLUSTER,
+)
+WORKERS = typer.Option(
+    None,
+    help="Workers on the Ray cluster, each with --threads threads [default: one per node].",
+    rich_help_panel=CLUSTER,
+)
 
 
 class Command(TyperCommand):

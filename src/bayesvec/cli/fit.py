@@ -4,15 +4,30 @@ import json
 import re
 import shlex
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from bayesvec.cli.answers import echo
-from bayesvec.cli.app import AS_JSON, COUNTING, MODEL, OUTPUT, QUIET, SAMPLING, STOPPED, app, switch
+from bayesvec.cli.app import (
+    ADDRESS,
+    AS_JSON,
+    COUNTING,
+    ENGINE,
+    MODEL,
+    OUTPUT,
+    QUIET,
+    SAMPLING,
+    STOPPED,
+    WORKERS,
+    app,
+    switch,
+)
 from bayesvec.cli.prior_options import NO_PRIOR_OPTIONS, PriorOptions, takes_prior_options
 from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_options
+from bayesvec.engines import Where
 from bayesvec.errors import OptionError, RunError
 from bayesvec.inference import methods
 from bayesvec.inference.gibbs import Options as GibbsOptions
@@ -107,6 +122,9 @@ def fit(
     count_seed: int | None = _option(COUNTING, "Seed of the negative samples [default: 0]."),
     text: TextOptions = NO_TEXT_OPTIONS,
     prior: PriorOptions = NO_PRIOR_OPTIONS,
+    engine: str = ENGINE,
+    address: str | None = ADDRESS,
+    workers: int | None = WORKERS,
     out: Path | None = _option(OUTPUT, "Run folder to write [default: the text's name with .run]."),
     store: str | None = _option(OUTPUT, f"Draws to keep: {_choices('store')}."),
     resume: bool = switch("--resume", "Resume the run in --out; a larger --draws extends it."),
@@ -135,9 +153,10 @@ def fit(
         options=option or None,
     )
     prior.allow_pickle = allow_pickle
+    where = Where(engine, address, workers)
     data = _Data(texts or [], counts, text, count_seed, threads, not quiet)
     path = out or data.default_out()
-    posterior, seconds = _run(path, data, settings, prior, resume=resume, force=force)
+    posterior, seconds = _run(path, data, settings, prior, where, resume=resume, force=force)
     if as_json or not quiet:
         _summary(posterior, seconds, as_json=as_json)
 
@@ -198,7 +217,14 @@ class _Data:
 
 
 def _run(
-    path: Path, data: _Data, settings: dict[str, Any], prior: PriorOptions, *, resume: bool, force: bool
+    path: Path,
+    data: _Data,
+    settings: dict[str, Any],
+    prior: PriorOptions,
+    where: Where,
+    *,
+    resume: bool,
+    force: bool,
 ) -> "tuple[Posterior, float]":
     """Start a run or resume one; return it with the seconds it took."""
     from time import perf_counter
@@ -220,7 +246,8 @@ def _run(
             wanted |= prior.wanted(path)
             wanted = run.wanted_lengths(wanted)
             given = data.load() if data else None
-            return run.resume_run(path, wanted=wanted, counts=given, **common), perf_counter() - began
+            resumed = run.resume_run(path, wanted=wanted, counts=given, where=where, **common)
+            return resumed, perf_counter() - began
         if not data:
             what = f"there is no run at {path} to resume; " if resume else ""
             raise RunError(f"{what}give TEXT or --counts to start one", path=str(path))
@@ -228,10 +255,12 @@ def _run(
         run.make_settings(
             **settings, **prior.check(settings.get("method", Settings.method)), threads=data.threads
         )
+        where.check(methods.find(settings.get("method", Settings.method)))
         folder.check_free(path, force=force)
         counts = data.load()
         settings |= prior.make(counts, settings.get("dim", Settings.dim))
-        return run.fit(counts, out=path, force=force, **settings, **common), perf_counter() - began
+        posterior = run.fit(counts, out=path, force=force, **settings, **common, **asdict(where))
+        return posterior, perf_counter() - began
     except run.Interrupted as stopped:
         sys.stderr.write(f"bayesvec: {stopped}\n")
         raise typer.Exit(STOPPED) from None

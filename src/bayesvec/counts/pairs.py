@@ -52,6 +52,8 @@ class Side(NamedTuple):
                 )
                 for column, array in zip(columns, self[1:], strict=True):
                     column[here] = array[there]
+        for array in (indptr, *columns):
+            array.flags.writeable = False  # as those of all counts: another type would be compiled again
         return Side(indptr, *columns)
 
     def samples(self) -> Float64:

@@ -143,6 +143,15 @@ def open_counts(path: str | os.PathLike[str], *, verify: bool = False) -> PairCo
     return counts
 
 
+def open_side(path: str | os.PathLike[str], name: str) -> Side:
+    """Map one side of saved counts, ``by_word`` or ``by_context``: sizes are checked, the pairs are not read.
+
+    For workers of a run, whose counts are checked by the process that starts them.
+    """
+    there = _Folder(Path(path), read_manifest(Path(path)))
+    return Side(*(there.array(f"{name}.{part}", checked=False) for part in Side._fields))
+
+
 def is_counts(path: Path, *, as_table: bool) -> bool:
     """Whether a path is that of counts and not of text: a folder with a manifest, or a table if ``as_table``."""
     if path.suffix.lower() in ENDINGS and not os.path.isdir(path):
@@ -273,12 +282,12 @@ class _Folder(NamedTuple):
     path: Path
     manifest: Mapping[str, Any]
 
-    def array(self, name: str) -> Array:
-        """Map one array into memory, after a check of its size and its checksum."""
+    def array(self, name: str, *, checked: bool = True) -> Array:
+        """Map one array into memory, after a check of its size and, if ``checked``, its checksum."""
         file = self.path / f"{name}.npy"
         try:
             dtype, shape = self.manifest["arrays"][name]
-            if "crc32c" in self.manifest:  # before anything in the file is used, its header too
+            if checked and "crc32c" in self.manifest:  # before anything in the file is used, its header too
                 self.check(files.checksum_of_file(file) == self.manifest["crc32c"][name], file)
             # a plain array over the map: compiled code treats it like any other read-only array
             array = np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))

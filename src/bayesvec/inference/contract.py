@@ -41,6 +41,8 @@ class Problem:
         Context rows that stay fixed.
     warmup, draws : int
         Steps of each chain in warm-up and after it, for samplers that adapt.
+    elsewhere : bool
+        Whether loops over pairs run in other processes, so that the sampler need not lay out the pairs.
     """
 
     counts: "PairCounts"
@@ -50,6 +52,7 @@ class Problem:
     anchors: "Anchors | None" = None
     warmup: int = 0
     draws: int = 1
+    elsewhere: bool = False
 
 
 def silent(progress: Any) -> None:

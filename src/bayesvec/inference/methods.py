@@ -51,6 +51,8 @@ class Method:
         What is known against its intervals.
     learns : bool
         Whether it can learn the precisions of a prior.
+    distributed : bool
+        Whether its loops over rows run on any engine, such as the workers of a cluster.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Method:
     info: Any = Info
     caveat: str = ""
     learns: bool = False
+    distributed: bool = False
 
     @property
     def is_point(self) -> bool:

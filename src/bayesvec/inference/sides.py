@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bayesvec._parallel import WORTH_SHARING, Threads
-from bayesvec._types import Bool, Float32, Float64, Int64
+from bayesvec._types import Array, Bool, Float32, Float64, Int64
 from bayesvec.counts.pairs import Side
 from bayesvec.errors import NumericalError
 from bayesvec.kernels.coupling import Coupling, couple_rows
@@ -44,6 +44,11 @@ class Colour:
     cost: Int64  # of redrawing each among the others
     huge: Int64  # those whose pairs are shared between threads
 
+    def only(self, kept: Bool) -> "Colour":
+        """Return the rows that are ``kept``."""
+        here = kept[self.rows]
+        return Colour(self.rows[here], self.cost[here], self.huge[kept[self.huge]])
+
 
 @dataclass(frozen=True, eq=False)
 class Forest:
@@ -58,8 +63,6 @@ class Forest:
         """Return the trees of the rows that are ``kept``."""
         trees = self.trees
         chosen = kept[trees.row[trees.indptr[:-1]]]  # (trees,)
-        if chosen.all():
-            return self
         sizes = np.diff(trees.indptr)
         nodes = np.repeat(chosen, sizes)
         indptr = np.concatenate([[0], np.cumsum(sizes[chosen])]).astype(np.int64)
@@ -108,6 +111,18 @@ class Half:
             coupling = coupling._replace(weight=prior.neighbours.data)
         return replace(self, side=side, coupling=coupling, scales=prior.scales)
 
+    def only(self, pairs: Side, own: Int64) -> "Half":
+        """Return a bare side with the pairs of some rows, rising, of a forest whole trees; no other is redrawn."""
+        kept = np.zeros(len(self.side.fixed), dtype=bool)
+        kept[own] = True
+        mine = pairs.only(own)
+        return replace(
+            self,
+            side=self.side._replace(indptr=mine.indptr, other=mine.other, **_samples(mine)),
+            colours=tuple(colour.only(kept) for colour in self.colours),
+            forest=self.forest and self.forest.only(kept),
+        )
+
     def coupled(self, x: Float32, share: float, threads: Threads) -> RowSide:
         """Return the side with the shift of every row given the others as they are, C times ``share``."""
         coupling, base = self.coupling, self.side.shift
@@ -129,18 +144,21 @@ def _prior_arrays(prior: RowPrior, rows: int, dim: int) -> tuple[Float64, Float6
 
 def make_side(side: Side, prior: RowPrior, dim: int, fixed: Bool) -> RowSide:
     """Return one side of the counts with its prior, laid out for the kernels."""
-    rows = len(fixed)
-    n = side.n_pos + side.n_neg
-    precision, shift = _prior_arrays(prior, rows, dim)
+    precision, shift = _prior_arrays(prior, len(fixed), dim)
     return RowSide(
         indptr=np.asarray(side.indptr),
         other=np.asarray(side.other),
-        n=n,
-        kappa=(side.n_pos - 0.5 * n).astype(np.float32),
+        **_samples(side),
         precision=precision,
         shift=shift,
         fixed=fixed,
     )
+
+
+def _samples(side: Side) -> dict[str, Array]:
+    """Return n and kappa of each pair."""
+    n = side.n_pos + side.n_neg
+    return {"n": n, "kappa": (side.n_pos - 0.5 * n).astype(np.float32)}
 
 
 def make_coupling(neighbours: Sparse) -> Coupling:
@@ -160,7 +178,7 @@ def make_half(
     dim: int,
     fixed: Bool,
     *,
-    own: Int64 | None = None,
+    bare: bool = False,
 ) -> Half:
     """Lay out one side.
 
@@ -178,20 +196,18 @@ def make_half(
         Number of axes, K.
     fixed : ndarray of bool
         Rows that stay as they are.
-    own : ndarray of int64, optional
-        Rows to keep, rising, of a forest whole trees: the others have no pairs then and are not redrawn. By default
-        all.
+    bare : bool
+        Leave out the pairs, which other processes have.
     """
     sizes = np.diff(pairs.indptr)
-    kept = np.ones(len(fixed), dtype=bool) if own is None else np.isin(np.arange(len(fixed)), own)
-    side = make_side(pairs if own is None else pairs.only(own), prior, dim, fixed)
+    side = make_side(pairs.only(np.zeros(0, dtype=np.int64)) if bare else pairs, prior, dim, fixed)
     huge = sizes > SEGMENT
     # the factor of a row's precision takes as long as about K / 3 of its pairs
     cost = np.where(huge, 0, sizes) + dim // 3 + 1
-    found = []
-    for coloured in colours(prior.neighbours, len(fixed)):
-        rows = coloured[kept[coloured]]
-        found.append(Colour(rows, cost[rows], rows[huge[rows] & ~fixed[rows]]))
+    found = [
+        Colour(rows, cost[rows], rows[huge[rows] & ~fixed[rows]])
+        for rows in colours(prior.neighbours, len(fixed))
+    ]
     if prior.neighbours is None:
         return Half(purpose, names, side, tuple(found), None, scales=prior.scales)
     forest = None if fixed.any() else _make_forest(prior.neighbours, sizes, pairs.num_others, dim)
@@ -201,7 +217,7 @@ def make_half(
         side,
         tuple(found),
         make_coupling(prior.neighbours),
-        forest and forest.only(kept),
+        forest,
         1.0 + pairs.samples() if prior.learned else None,
         prior.scales,
     )

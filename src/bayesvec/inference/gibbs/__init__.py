@@ -67,4 +67,5 @@ METHOD = Method(
     code="bayesvec.inference.gibbs.sampler:prepare",
     options=Options,
     learns=True,
+    distributed=True,
 )

@@ -35,7 +35,7 @@ class Engine(ABC):
 
     @abstractmethod
     def line(
-        self, half: Half, rows: Float32, direction: Float64, other: Float32
+        self, half: Half, rows: Float32, direction: Float32 | Float64, other: Float32
     ) -> Callable[[float], Float64]:
         """Return a function of s: the log likelihood of the pairs of each row of rows + s direction, (rows,)."""
 
@@ -79,7 +79,7 @@ class Local(Engine):
         return shares
 
     def line(
-        self, half: Half, rows: Float32, direction: Float64, other: Float32
+        self, half: Half, rows: Float32, direction: Float32 | Float64, other: Float32
     ) -> Callable[[float], Float64]:
         """Return the log likelihood of each row along a line."""
         side, threads = half.side, self.threads

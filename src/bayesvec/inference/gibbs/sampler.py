@@ -143,13 +143,16 @@ def prepare(problem: Problem) -> Gibbs:
     if anchors is not None:
         anchored[anchors.rows] = True
     free = np.zeros(counts.num_words, dtype=bool)
+    bare = problem.elsewhere
     return Gibbs(
         dim=dim,
         prior=prior,
         options=options,
         anchors=anchors,
-        by_word=make_half(rng.RHO, counts.words, counts.by_word, prior.rho, dim, free),
-        by_context=make_half(rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, anchored),
+        by_word=make_half(rng.RHO, counts.words, counts.by_word, prior.rho, dim, free, bare=bare),
+        by_context=make_half(
+            rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, anchored, bare=bare
+        ),
         tables=load_tables(),
         orbit=options.orbit and not options.restart and anchors is None and prior.is_isotropic,
     )

@@ -1,0 +1,352 @@
+"""The workers of a Ray cluster as an engine of the Gibbs sampler.
+
+The driver holds the state of each chain. For half a sweep every worker gets the other side through the object store
+and its own rows, and returns its rows redrawn. Blocks that workers have just drawn are passed on as references: the
+workers of the next half fetch them from each other. A worker that is killed is started again and loads its pairs
+again; what it had been asked is asked again, and the answer is the same.
+"""
+
+import itertools
+import logging
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from bayesvec._machine import memory_bytes, processor
+from bayesvec._parallel import Threads, default_threads
+from bayesvec._progress import tell
+from bayesvec._types import Array, Float32, Float64, Int64
+from bayesvec.counts.store import open_side
+from bayesvec.engines import Pool
+from bayesvec.engines.cut import cut, whole_rounds
+from bayesvec.engines.worker import SIDES, Place, Worker, versions
+from bayesvec.errors import BayesvecError, OptionError, RunError
+from bayesvec.inference.gibbs import Options
+from bayesvec.inference.gibbs.engine import Engine, Local
+from bayesvec.inference.sides import Half, broken_row
+from bayesvec.kernels import rng
+from bayesvec.kernels.polyagamma_tables import load_tables
+from bayesvec.storage.settings import Settings
+
+ANSWER_SECONDS = 10.0  # that a cluster may take to answer
+START_SECONDS = 120.0  # that workers may take to start
+REPEATS = 20  # of a call whose objects were lost with a node
+KEPT = 6  # arrays whose objects are kept for the next calls
+STORE_BYTES = 2 << 30  # of the object store of a Ray that is started here, at most
+
+_Result = TypeVar("_Result")
+
+
+def import_ray() -> Any:
+    """Import Ray, or raise an `OptionError` that says how to install it."""
+    try:
+        import ray
+    except ImportError:
+        raise OptionError(
+            "engine ray needs Ray, which is not installed: pip install 'bayesvec[ray]'"
+        ) from None
+    return ray
+
+
+@contextmanager
+def connect(address: str | None, *, workers: int | None, threads: int | None) -> Iterator[None]:
+    """Connect to a cluster, or start Ray on this machine; leave it or stop it at the end.
+
+    Parameters
+    ----------
+    address : str or None
+        Of the cluster; None starts one here, unless this process is connected already.
+    workers, threads : int or None
+        What will be asked of a Ray that is started here.
+    """
+    ray = import_ray()
+    if ray.is_initialized():
+        yield
+        return
+    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    if address is None:
+        cpus = max(default_threads(), (workers or 1) * (threads or 1))
+        room = min(STORE_BYTES, (memory_bytes() or 8 << 30) // 5)
+        ray.init(
+            "local",
+            num_cpus=cpus,
+            object_store_memory=room,
+            include_dashboard=False,
+            _system_config={"worker_niceness": 0},  # workers are all that runs, and no daemons beside others
+            **quiet,
+        )
+    else:
+        try:
+            _check_there(address)
+            ray.init(address, **quiet)
+        except (OSError, ValueError, RuntimeError) as error:
+            reason = str(error).splitlines()[0]
+            raise OptionError(
+                f"there is no Ray cluster at address {address!r} ({reason}); start one with `ray start --head`, or "
+                "leave out --address to run on this machine"
+            ) from None
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _check_there(address: str) -> None:
+    """Raise an OSError or a ValueError unless something answers at an address; Ray itself would wait for minutes."""
+    if address in ("auto", "local"):
+        return
+    host, _, port = address.rpartition(":")
+    if "/" in host:
+        raise OptionError(
+            f"address is {address!r}; run the command on a node of the cluster, with --address auto"
+        )
+    socket.create_connection((host, int(port)), ANSWER_SECONDS).close()
+
+
+def workers_pool(run: Path, settings: Settings, *, workers: int | None, threads: int | None) -> Pool:
+    """Return the workers of a run as what its chains share.
+
+    Parameters
+    ----------
+    run : Path
+        The run folder.
+    settings : Settings
+        Of the run.
+    workers : int or None
+        Number of workers; by default one per node.
+    threads : int or None
+        Threads of each; by default its share of the processors.
+    """
+    ray = import_ray()
+    nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
+    count = workers or len(nodes)
+    cpus = sorted(int(node["Resources"]["CPU"]) for node in nodes)
+    each = threads or max(1, min(sum(cpus) // max(1, count), cpus[-1] if cpus else 1))
+    able = sum(node // each for node in cpus)
+    if able < count:
+        raise OptionError(
+            f"{count} workers of {each} threads are asked for, and the cluster has {sum(cpus)} processors on "
+            f"{len(cpus)} nodes, enough for {able}; use fewer --workers or --threads"
+        )
+    return Pool(count, lambda share: Workers(run.resolve(), settings, share, each))
+
+
+class Workers(Threads):
+    """The workers of one chain; a context manager that ends them.
+
+    Parameters
+    ----------
+    run : Path
+        The run folder.
+    settings : Settings
+        Of the run.
+    count : int
+        Number of workers.
+    threads : int
+        Threads of each.
+    """
+
+    def __init__(self, run: Path, settings: Settings, count: int, threads: int) -> None:
+        super().__init__(1)
+        ray = import_ray()
+        actor = ray.remote(Worker).options(
+            num_cpus=threads, max_restarts=-1, max_task_retries=-1, scheduling_strategy="SPREAD"
+        )
+        self._ray, self._actors = (
+            ray,
+            [actor.remote(str(run), Place(number, count), threads) for number in range(count)],
+        )
+        try:
+            _check_alike(_answers(ray, [each.describe.remote() for each in self._actors], START_SECONDS))
+        except BaseException:
+            self.close()
+            raise
+        sizes = {purpose: np.diff(open_side(run / "counts", name).indptr) for purpose, name in SIDES.items()}
+        self.engine = RayEngine(ray, self._actors, Local(self, settings.dim, load_tables()), sizes)
+
+    def close(self) -> None:
+        """End the workers."""
+        super().close()
+        for each in self._actors:
+            self._ray.kill(each)
+
+
+def _check_alike(found: Sequence[dict[str, Any]]) -> None:
+    """Raise if a worker has other versions than this process; note other processors."""
+    here = versions()
+    for worker in found:
+        for name, version in here.items():
+            if worker["versions"][name] != version:
+                raise OptionError(
+                    f"{worker['node']} has {name} {worker['versions'][name]} and this process {version}; install the "
+                    "same versions on all nodes"
+                )
+    kinds = {processor(), *(worker["processor"] for worker in found)}
+    if len(kinds) > 1:
+        tell(
+            f"the cluster has processors of different kinds ({', '.join(sorted(kinds))}): last digits may differ"
+        )
+
+
+def _answers(ray: Any, refs: list[Any], timeout: float | None = None) -> list[Any]:
+    """Return the results of calls; raise our own errors as they are, and those of Ray in one line."""
+    wrong = ray.exceptions
+    try:
+        return list(ray.get(refs, timeout=timeout))
+    except wrong.GetTimeoutError:
+        raise RunError(
+            f"the workers have not started within {timeout:.0f} s; look at `ray status` for free processors, or use "
+            "fewer --workers or --threads"
+        ) from None
+    except wrong.RayActorError as error:
+        if timeout is None:
+            raise
+        reason = str(error).splitlines()[0]
+        raise RunError(f"the workers could not be started ({reason}); look at Ray's logs") from None
+    except wrong.RayTaskError as error:
+        if isinstance(error.cause, BayesvecError):
+            raise error.cause from None
+        raise
+    except (wrong.ObjectStoreFullError, wrong.OutOfDiskError, wrong.OutOfMemoryError) as error:
+        raise RunError(
+            f"a node has no room for the vectors ({type(error).__name__}); start Ray with more "
+            "--object-store-memory, or use a smaller dim or more nodes; the committed draws are safe"
+        ) from None
+
+
+class RayEngine(Engine):
+    """The workers of one chain as an engine.
+
+    Parameters
+    ----------
+    ray : module
+        Ray.
+    actors : list
+        The workers.
+    local : Engine
+        For what needs no pairs.
+    sizes : dict
+        Number of pairs of each row, by side.
+    """
+
+    def __init__(self, ray: Any, actors: list[Any], local: Engine, sizes: dict[int, Int64]) -> None:
+        self._ray, self._actors, self._local, self._sizes = ray, actors, local, sizes
+        self._blocks: dict[int, list[Int64]] = {}
+        self._tokens = itertools.count()
+        self._kept: list[tuple[Array, str, list[Any]]] = []  # objects of arrays, the latest last
+
+    def redraw(self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key) -> Float32:
+        """Return every row of one side redrawn."""
+        for colour in [None] if whole_rounds(half) else range(len(half.colours)):
+            rows = self._repeated(partial(self._round, half, rows, other, options, key, colour))
+        return rows
+
+    def log_posterior(self, half: Half, rows: Float32, other: Float32, *, data: bool) -> Float64:
+        """Return each row's share of the log posterior; without the data it is computed here."""
+        if not data:
+            return self._local.log_posterior(half, rows, other, data=False)
+
+        def shares() -> Float64:
+            own = self._own(half, rows) if whole_rounds(half) else self._whole(rows) * len(self._actors)
+            refs = [
+                actor.log_posterior.remote(half.purpose, half.scales, mine, *self._other(other))
+                for actor, mine in zip(self._actors, own, strict=True)
+            ]
+            joined: Float64 = self._joined(half, _answers(self._ray, refs))
+            return joined
+
+        return self._repeated(shares)
+
+    def line(
+        self, half: Half, rows: Float32, direction: Float32 | Float64, other: Float32
+    ) -> Callable[[float], Float64]:
+        """Return the log likelihood of each row along a line."""
+        token, narrow = next(self._tokens), direction.astype(np.float32)
+
+        def shares(s: float) -> Float64:
+            owns = zip(self._actors, self._own(half, rows), self._own(half, narrow), strict=True)
+            refs = [
+                actor.line.remote(token, s, half.purpose, mine, along, *self._other(other))
+                for actor, mine, along in owns
+            ]
+            joined: Float64 = self._joined(half, _answers(self._ray, refs))
+            return joined
+
+        return lambda s: self._repeated(partial(shares, s))
+
+    def _round(
+        self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key, colour: int | None
+    ) -> Float32:
+        """Redraw every row, or the rows of one colour."""
+        own = self._own(half, rows) if colour is None else self._whole(rows) * len(self._actors)
+        given = half.purpose, half.scales
+        calls = [
+            actor.redraw.options(num_returns=2).remote(
+                *given, mine, options, key, colour, *self._other(other)
+            )
+            for actor, mine in zip(self._actors, own, strict=True)
+        ]
+        if broken := list(itertools.chain(*_answers(self._ray, [call[1] for call in calls]))):
+            raise broken_row(half.names, broken)
+        blocks = [call[0] for call in calls]
+        drawn: Float32 = self._joined(half, _answers(self._ray, blocks))
+        self._keep(drawn, "own", blocks)
+        self._keep(drawn, "drawn", blocks)
+        return drawn
+
+    def _joined(self, half: Half, parts: list[Array]) -> Any:
+        """Return the parts of all workers, each row at its place."""
+        out = np.empty((len(half.side.fixed), *parts[0].shape[1:]), parts[0].dtype)
+        for rows, part in zip(self._rows(half), parts, strict=True):
+            out[rows] = part
+        return out
+
+    def _rows(self, half: Half) -> list[Int64]:
+        """Return the rows of each worker."""
+        if half.purpose not in self._blocks:
+            self._blocks[half.purpose] = cut(half, self._sizes[half.purpose], len(self._actors))
+        return self._blocks[half.purpose]
+
+    def _own(self, half: Half, array: Float32) -> list[Any]:
+        """Return references to the rows of each worker."""
+        return self._find(array, "own") or self._keep(
+            array, "own", [self._put(array[rows]) for rows in self._rows(half)]
+        )
+
+    def _whole(self, array: Float32) -> list[Any]:
+        """Return a reference to a whole array, as a list of one."""
+        return self._find(array, "whole") or self._keep(array, "whole", [self._put(array)])
+
+    def _other(self, array: Float32) -> list[Any]:
+        """Return references to the other side: as the workers have just drawn it, or as a whole."""
+        return self._find(array, "drawn") or self._whole(array)
+
+    def _put(self, array: Array) -> Any:
+        return self._ray.put(np.ascontiguousarray(array))
+
+    def _find(self, array: Array, kind: str) -> list[Any]:
+        return next((refs for known, name, refs in self._kept if known is array and name == kind), [])
+
+    def _keep(self, array: Array, kind: str, refs: list[Any]) -> list[Any]:
+        """Keep the objects of an array, which must not change from now on."""
+        array.flags.writeable = False
+        self._kept = [*self._kept[-KEPT + 1 :], (array, kind, refs)]
+        return refs
+
+    def _repeated(self, call: Callable[[], _Result]) -> _Result:
+        """Return what a call returns; if objects or a worker were lost with a node, call again with new objects."""
+        wrong = self._ray.exceptions
+        for _ in range(REPEATS):
+            try:
+                return call()
+            except (wrong.ObjectLostError, wrong.RayActorError, wrong.ObjectFetchTimedOutError) as error:
+                reason = str(error).splitlines()[0]
+                self._kept = []
+        raise RunError(
+            f"the workers are lost ({reason}); look at `ray status`; the committed draws are safe, --resume continues"
+        )

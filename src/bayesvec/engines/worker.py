@@ -1,0 +1,208 @@
+"""A worker: owns some rows of either side, with their pairs, and redraws them when it is asked to.
+
+It is made from paths and numbers, so that a worker that was killed can be made again. It keeps nothing but its data:
+what it is to work on comes with each call, so a call can be repeated.
+"""
+
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from bayesvec import __version__
+from bayesvec import _atomic as files
+from bayesvec._machine import processor
+from bayesvec._parallel import Threads
+from bayesvec._types import Array, Float32, Float64, Int64
+from bayesvec.counts.store import open_side
+from bayesvec.engines.cut import cut
+from bayesvec.errors import RunError
+from bayesvec.inference.gibbs import Options
+from bayesvec.inference.gibbs.engine import Local
+from bayesvec.inference.gibbs.redraw import Drawing, redraw
+from bayesvec.inference.sides import Half, make_half
+from bayesvec.kernels import rng
+from bayesvec.kernels.polyagamma_tables import load_tables
+from bayesvec.kernels.vector import padded, padded_rows
+from bayesvec.priors import RowPrior
+from bayesvec.priors.arrays import load_prior
+from bayesvec.storage import layout
+from bayesvec.storage.folder import Folder
+
+SIDES = {rng.RHO: "by_word", rng.ALPHA: "by_context"}
+
+
+class Place(NamedTuple):
+    """Which worker it is: one of ``workers`` that share a chain's rows."""
+
+    number: int
+    workers: int
+
+
+class Part(NamedTuple):
+    """One side of the problem, of which a worker has some rows."""
+
+    half: Half
+    prior: RowPrior
+    blocks: list[Int64]  # rows of each worker
+
+
+def versions() -> dict[str, str]:
+    """Return what driver and workers must have in common to draw the same numbers."""
+    import numba
+
+    return {
+        "bayesvec": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+    }
+
+
+def lay_out(run: Folder, purpose: int, workers: int, number: int) -> Part:
+    """Lay out one side of a run with the pairs of one worker's rows.
+
+    Parameters
+    ----------
+    run : Folder
+        The run.
+    purpose : int
+        The side, by the purpose of its random numbers.
+    workers : int
+        Number of workers that share the rows.
+    number : int
+        The worker.
+    """
+    dim, prior = run.settings.dim, load_prior(run)
+    own = prior.rho if purpose == rng.RHO else prior.alpha
+    pairs = open_side(run.path / "counts", SIDES[purpose])
+    fixed = np.zeros(len(pairs.indptr) - 1, dtype=bool)
+    if purpose == rng.ALPHA and run.settings.identify == "fixed":
+        fixed[files.read_arrays(run.state_file("begin"))["anchor_rows"]] = True
+    half = make_half(purpose, (), pairs, own, dim, fixed, bare=True)
+    blocks = cut(half, np.diff(pairs.indptr), workers)
+    return Part(half.only(pairs, blocks[number]), own, blocks)
+
+
+class Worker:
+    """A worker of one chain.
+
+    Parameters
+    ----------
+    run : str
+        The run folder.
+    place : Place
+        Which worker it is.
+    threads : int
+        Its threads.
+    """
+
+    def __init__(self, run: str, place: Place, threads: int) -> None:
+        self._run, self._place = Path(run), place
+        self._threads = Threads(threads)
+        self._parts: dict[int, Part] = {}
+        self._line: tuple[int, Callable[[float], Float64] | None] = (-1, None)
+        threadpool_limits(limits=1, user_api="blas")
+
+    def describe(self) -> dict[str, Any]:
+        """Return where this is and with which versions; raise if the run folder cannot be read here."""
+        if not (self._run / "manifest.json").exists():
+            message = (
+                f"{self._run} is not on {platform.node()}; put the run on a file system that all nodes share"
+            )
+            raise RunError(message, path=str(self._run))
+        return {"node": platform.node(), "pid": os.getpid(), "processor": processor(), "versions": versions()}
+
+    def redraw(
+        self,
+        purpose: int,
+        scales: tuple[float, ...],
+        rows: Float32,
+        options: Options,
+        key: rng.Key,
+        colour: int | None,
+        *other: Float32,
+    ) -> tuple[Float32, list[int]]:
+        """Redraw this worker's rows; return them, and the rows that broke down.
+
+        Parameters
+        ----------
+        purpose : int
+            The side.
+        scales : tuple of float
+            The prior's scales of that side, if they are learned.
+        rows : ndarray
+            This worker's rows; all of them if one ``colour`` is redrawn.
+        options, key
+            As `Engine.redraw` takes them.
+        colour : int or None
+            Redraw the rows of this colour only.
+        *other : ndarray
+            The other side, or the rows that each of its workers has.
+        """
+        part, engine, block = self._at(purpose, scales)
+        half, own = part.half, part.blocks[self._place.number]
+        if colour is not None:
+            half = replace(half, colours=(half.colours[colour],))
+        x = padded_rows(rows) if colour is not None else self._spread(rows, part)
+        drawing = Drawing(options, engine.tables, key, engine.works, engine.threads)
+        broken = redraw(half, x, block(other), drawing)
+        return np.ascontiguousarray(x[own, : rows.shape[1]]), broken
+
+    def log_posterior(
+        self, purpose: int, scales: tuple[float, ...], rows: Float32, *other: Float32
+    ) -> Float64:
+        """Return the share of the log posterior of each of this worker's rows; ``rows`` are its own, or all."""
+        part, engine, block = self._at(purpose, scales)
+        own = part.blocks[self._place.number]
+        x = rows if len(rows) == len(part.half.side.fixed) else self._spread(rows, part)[:, : rows.shape[1]]
+        return engine.log_posterior(part.half, x, block(other)[:, : rows.shape[1]], data=True)[own]
+
+    def line(
+        self, token: int, s: float, purpose: int, rows: Float32, direction: Float32, *other: Float32
+    ) -> Float64:
+        """Return the log likelihood of each own row of ``rows`` + s ``direction``; logits are kept for one token."""
+        part, engine, block = self._at(purpose, ())
+        if self._line[0] != token:
+            dim = rows.shape[1]
+            x, d = (self._spread(each, part)[:, :dim] for each in (rows, direction))
+            self._line = token, engine.line(part.half, x, d, block(other)[:, :dim])
+        shares = self._line[1]
+        assert shares is not None
+        return shares(s)[part.blocks[self._place.number]]
+
+    def _at(
+        self, purpose: int, scales: tuple[float, ...]
+    ) -> tuple[Part, Local, Callable[[tuple[Array, ...]], Float32]]:
+        """Return a side at some scales, the engine of this process, and what puts the other side together."""
+        if not self._parts:
+            run = Folder(self._run, layout.read_manifest(self._run))
+            place = self._place
+            self._parts = {each: lay_out(run, each, place.workers, place.number) for each in SIDES}
+            self._tables = load_tables()
+        part = self._parts[purpose]
+        _, dim = part.half.side.precision.shape
+        if scales:
+            part = part._replace(half=part.half.at(part.prior.at(scales)))
+        beyond = self._parts[rng.ALPHA if purpose == rng.RHO else rng.RHO]
+
+        def whole(blocks: tuple[Array, ...]) -> Float32:
+            if len(blocks) == 1:
+                return padded_rows(blocks[0])
+            out = np.zeros((len(beyond.half.side.fixed), padded(dim)), dtype=np.float32)
+            for rows, block in zip(beyond.blocks, blocks, strict=True):
+                out[rows, :dim] = block
+            return out
+
+        return part, Local(self._threads, dim, self._tables), whole
+
+    def _spread(self, rows: Float32, part: Part) -> Float32:
+        """Return this worker's rows at their places among all, padded; the memory of the others is not touched."""
+        out = np.zeros((len(part.half.side.fixed), padded(rows.shape[1])), dtype=np.float32)
+        out[part.blocks[self._place.number], : rows.shape[1]] = rows
+        return out

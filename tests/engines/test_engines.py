@@ -1,0 +1,231 @@
+"""Workers draw what one process draws, whatever their number and whatever is lost; Ray itself is in test_ray.py."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import bayesvec as bv
+from bayesvec.engines import cluster
+from bayesvec.engines.cut import cut
+from bayesvec.errors import NumericalError, OptionError, RunError
+from bayesvec.inference.contract import Problem
+from bayesvec.inference.gibbs.sampler import prepare
+from bayesvec.inference.sides import make_half
+from bayesvec.kernels import rng
+from bayesvec.priors import spherical
+from engine_problems import PROBLEMS, drawn, fitted
+from fake_ray import FakeRay
+
+
+@pytest.fixture
+def use(monkeypatch):
+    """Have the engine use a stand-in for Ray."""
+
+    def use(ray):
+        monkeypatch.setattr(cluster, "import_ray", lambda: ray)
+        return ray
+
+    return use
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_draws_do_not_depend_on_the_number_of_workers(name, use):
+    use(FakeRay())
+    local = drawn(fitted(name, threads=2))
+    for workers in (1, 2, 3):
+        assert drawn(fitted(name, engine="ray", workers=workers, threads=1)) == local
+
+
+def test_a_planted_bug_is_seen(use, monkeypatch):
+    """Workers that take each other's addresses for their own draw something else."""
+    use(FakeRay())
+    local = drawn(fitted("spherical"))
+    right = cluster.Worker.redraw
+
+    def wrong(worker, purpose, scales, own, options, key, *rest):
+        return right(worker, purpose, scales, own, options, key._replace(sweep=key.sweep + 1), *rest)
+
+    monkeypatch.setattr(cluster.Worker, "redraw", wrong)
+    assert drawn(fitted("spherical", engine="ray", workers=2, threads=1)) != local
+
+
+@pytest.mark.parametrize("name", ["learned", "graph", "dynamic"])
+def test_lost_objects_are_made_again(name, use):
+    ray = use(FakeRay(lose_every=3))
+    assert drawn(fitted(name, engine="ray", workers=2, threads=1)) == drawn(fitted(name))
+    assert ray.lost > 10
+
+
+def test_workers_that_stay_lost_end_the_run_in_one_line(use, tmp_path):
+    use(FakeRay(lose_every=1))
+    with pytest.raises(RunError, match=r"the workers are lost \(the node is gone\).*--resume"):
+        fitted("spherical", engine="ray", workers=2, threads=1, out=tmp_path / "run")
+
+
+def test_chains_have_workers_of_their_own(use):
+    ray = use(FakeRay())
+    assert drawn(fitted("spherical", chains=2, engine="ray", workers=3, threads=1)) == drawn(
+        fitted("spherical", chains=2)
+    )
+    assert sorted(actor._worker._place for actor in ray.actors) == [(0, 1), (0, 2), (1, 2)]
+    assert ray.killed == 3
+
+
+def test_a_run_moves_between_engines(use, tmp_path):
+    use(FakeRay())
+    fitted("learned", out=tmp_path / "run", draws=2)
+    moved = fitted("learned", out=tmp_path / "run", resume=True, draws=4, engine="ray", workers=2, threads=1)
+    again = fitted("learned", out=tmp_path / "run", resume=True, draws=6)
+    whole = fitted("learned", draws=6)
+    assert moved.draws.num_draws == 4
+    assert drawn(again) == drawn(whole)
+
+
+def test_what_workers_have_just_drawn_is_not_sent_again(use):
+    """A sweep sends each worker its words and the contexts once; the rest are references."""
+    ray = use(FakeRay())
+    fitted("spherical", engine="ray", workers=2, threads=1, warmup=5, draws=5)
+    before = ray.puts
+    fitted("spherical", engine="ray", workers=2, threads=1, warmup=5, draws=15)
+    sent = (ray.puts - before) - before
+    assert sent == 10 * 5  # two blocks of words, two of contexts, all contexts
+
+
+def test_a_broken_row_is_named(use, monkeypatch):
+    use(FakeRay())
+    monkeypatch.setattr(cluster.Worker, "redraw", lambda worker, purpose, scales, own, *_: (own, [7]))
+    with pytest.raises(NumericalError, match="'w7'"):
+        fitted("spherical", engine="ray", workers=1, threads=1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "cpus", "given", "message"),
+    [
+        (
+            {"versions": {"bayesvec": "0.0.1"}},
+            (8,),
+            {},
+            "has bayesvec 0.0.1 and this process .* install the same",
+        ),
+        (
+            {},
+            (2, 3),
+            {"workers": 3, "threads": 2},
+            "5 processors on 2 nodes, enough for 2; use fewer --workers",
+        ),
+        ({}, (), {}, "1 threads are asked for|0 processors"),
+    ],
+)
+def test_clusters_that_do_not_fit_are_refused(changed, cpus, given, message, use):
+    use(FakeRay(cpus, changed=changed))
+    with pytest.raises(OptionError, match=message):
+        fitted("spherical", engine="ray", **{"workers": 2, "threads": 1} | given)
+
+
+def test_other_processors_are_noted(use, capsys):
+    use(FakeRay(changed={"processor": "Abacus 2"}))
+    fitted("spherical", engine="ray", workers=1, threads=1)
+    assert re.search(r"different kinds \(.*Abacus 2.*\): last digits may differ", capsys.readouterr().err)
+
+
+def test_a_run_folder_that_nodes_do_not_share(use, tmp_path, monkeypatch):
+    use(FakeRay())
+    elsewhere = cluster.Worker.__init__
+    monkeypatch.setattr(
+        cluster.Worker, "__init__", lambda worker, run, *rest: elsewhere(worker, "/nowhere/run", *rest)
+    )
+    with pytest.raises(RunError, match="put the run on a file system that all nodes share"):
+        fitted("spherical", engine="ray", workers=1, threads=1, out=tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"engine": "spark"}, "engine is 'spark'; it must be local or ray"),
+        ({"workers": 2}, "workers is for engine ray, and engine is local"),
+        ({"address": "auto"}, "address is for engine ray"),
+        ({"engine": "ray", "workers": 0}, "workers is 0"),
+        ({"engine": "ray", "method": "map"}, "method map does not run on engine ray; gibbs does"),
+    ],
+)
+def test_wrong_options_are_refused(given, message):
+    with pytest.raises(OptionError, match=message):
+        fitted("spherical", **given)
+
+
+def test_without_ray_there_is_one_line(bayesvec, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    counts = tmp_path / "counts"
+    bv.simulate(vocab=5, dim=2, pairs=50, seed=1)[0].save(counts)
+    status, _, err = bayesvec("fit", "--counts", counts, "--engine", "ray", "--out", tmp_path / "run")
+    assert status == 2
+    assert "pip install 'bayesvec[ray]'" in err
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_rows_are_cut_by_cost():
+    counts, _ = bv.simulate(vocab=200, dim=4, pairs=40_000, zipf=True, seed=1)
+    half = prepare(Problem(counts, spherical(1.0), 4, elsewhere=True)).by_word
+    sizes = np.diff(counts.by_word.indptr)
+    for workers in (1, 2, 3, 7, 300):
+        blocks = cut(half, sizes, workers)
+        assert len(blocks) == workers
+        np.testing.assert_array_equal(np.concatenate(blocks), np.arange(200))
+        cost = [sizes[rows].sum() + 2 * len(rows) for rows in blocks]
+        assert max(cost) <= sum(cost) / workers + sizes.max() + 2
+
+
+def test_a_tree_has_one_worker():
+    counts, given = PROBLEMS["dynamic"]()
+    problem = prepare(Problem(counts, given["prior"], 4, elsewhere=True))
+    words = np.array([name.partition("@")[0] for name in counts.words])
+    blocks = cut(problem.by_word, np.diff(counts.by_word.indptr), 3)
+    assert sorted(np.concatenate(blocks)) == list(range(counts.num_words))
+    owners = [set(words[rows]) for rows in blocks]
+    assert not owners[0] & owners[1]
+    assert not owners[1] & owners[2]
+    assert not owners[0] & owners[2]
+
+
+@pytest.mark.parametrize("name", ["spherical", "dynamic"])
+def test_a_worker_has_the_pairs_of_its_rows_only(name):
+    counts, given = PROBLEMS[name]()
+    prior, free = given.get("prior", spherical(1.0)).rho, np.zeros(counts.num_words, dtype=bool)
+    bare, whole = (
+        make_half(rng.RHO, counts.words, counts.by_word, prior, 4, free, bare=bare) for bare in (True, False)
+    )
+    assert len(bare.side.other) == 0
+    found = 0
+    for own in cut(bare, np.diff(counts.by_word.indptr), 3):
+        part = bare.only(counts.by_word, own)
+        found += len(part.side.other)
+        for row in range(counts.num_words):
+            for array in ("other", "n", "kappa"):
+                mine, all_ = (
+                    getattr(side, array)[slice(*side.indptr[[row, row + 1]])]
+                    for side in (part.side, whole.side)
+                )
+                np.testing.assert_array_equal(mine, all_ if row in own else all_[:0])
+    assert found == counts.num_pairs
+
+
+def test_sums_of_samples_do_not_depend_on_what_is_in_memory(monkeypatch):
+    counts, _ = bv.simulate(vocab=50, dim=4, pairs=5000, zipf=True, seed=1)
+    side = counts.by_word
+    expected = np.bincount(side.rows(), side.n_pos + side.n_neg, minlength=50)
+    for at_once in (1 << 24, 7):
+        monkeypatch.setattr("bayesvec.counts.pairs.SAMPLES_AT_ONCE", at_once)
+        np.testing.assert_array_equal(side.samples(), expected)
+
+
+def test_nothing_of_ray_is_imported_unless_asked_for():
+    code = "import sys, bayesvec as bv; c, _ = bv.simulate(vocab=5, dim=2, pairs=50)\n"
+    code += "bv.fit(c, dim=2, draws=2, warmup=2, progress=False)\n"
+    code += (
+        "assert not [name for name in sys.modules if name == 'ray' or name.startswith('bayesvec.engines.')]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

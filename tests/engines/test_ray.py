@@ -1,0 +1,175 @@
+"""Real Ray: several nodes on this machine draw what one process draws, also when workers and drivers are killed."""
+
+import logging
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from bayesvec.engines import cluster
+from bayesvec.storage.reader import open_draws
+from engine_problems import PROBLEMS, SETTINGS, drawn, fitted
+from run_tools import draw_bytes
+
+pytest.importorskip("ray")
+KILLS = 50
+STORE = 80 << 20
+# a Ray of our own, on loopback; its processes are not nice, or they would wait for all others on a busy machine
+CONFIG = {"worker_niceness": 0}
+
+
+def test_ray_is_started_and_stopped(bayesvec, tmp_path):
+    """Without an address Ray runs on this machine, and nothing of it is left; before the tests that use `nodes`."""
+    import ray
+
+    counts, _ = PROBLEMS["spherical"]()
+    counts.save(tmp_path / "counts")
+    given = ["--dim", 4, "--draws", 3, "--warmup", 5, "--chains", 1, "--seed", 5, "--prior-precision", 4]
+    status, _, _ = bayesvec(
+        *("fit", "--counts", tmp_path / "counts", "--out", tmp_path / "run", *given, "--quiet"),
+        *("--engine", "ray", "--workers", 2, "--threads", 1),
+    )
+    assert status == 0
+    assert not ray.is_initialized()
+    fitted("spherical", out=tmp_path / "local")
+    assert draw_bytes(tmp_path / "run") == draw_bytes(tmp_path / "local")
+
+
+def test_a_cluster_that_is_not_there_is_one_line(bayesvec, tmp_path):
+    counts, _ = PROBLEMS["spherical"]()
+    counts.save(tmp_path / "counts")
+    where = ("--engine", "ray", "--address", "127.0.0.1:1")
+    status, _, err = bayesvec(
+        "fit", "--counts", tmp_path / "counts", "--out", tmp_path / "run", "--quiet", *where
+    )
+    assert status == 2
+    assert "there is no Ray cluster at address '127.0.0.1:1'" in err
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.fixture(scope="module")
+def nodes():
+    """Three nodes of two processors each, to which this process is connected."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    given = {"num_cpus": 2, "object_store_memory": STORE, "include_dashboard": False}
+    there = Cluster(initialize_head=True, head_node_args=given | {"_system_config": CONFIG})
+    try:
+        for _ in range(2):
+            there.add_node(num_cpus=2, object_store_memory=STORE)
+        ray.init(there.address, logging_level=logging.ERROR, log_to_driver=False)
+        yield there
+    finally:
+        ray.shutdown()
+        there.shutdown()
+
+
+@pytest.fixture
+def kills(monkeypatch):
+    """Kill a random worker in the middle of half a sweep, again and again; count the kills."""
+    import ray
+
+    done, chosen, right = [], random.Random(1), cluster.RayEngine._round
+
+    def round_and_kill(engine, *given):
+        if len(done) < kills.wanted and chosen.random() < kills.share:
+            pid = ray.get(chosen.choice(engine._actors).describe.remote())["pid"]
+            timer = threading.Timer(chosen.uniform(0.0, 0.02), os.kill, (pid, signal.SIGKILL))
+            timer.start()
+            try:
+                return right(engine, *given)
+            finally:
+                timer.join()
+                done.append(pid)
+        return right(engine, *given)
+
+    monkeypatch.setattr(cluster.RayEngine, "_round", round_and_kill)
+    kills.wanted, kills.share, kills.done = 1, 0.3, done
+    return kills
+
+
+def ray_draws(name, workers, **more):
+    """Draws of a problem on workers of one thread each."""
+    return drawn(fitted(name, engine="ray", workers=workers, threads=1, **more))
+
+
+@pytest.mark.usefixtures("nodes")
+@pytest.mark.parametrize("name", ["learned", "dynamic"])
+def test_two_nodes_draw_what_one_process_draws(name):
+    assert ray_draws(name, 2) == drawn(fitted(name))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("nodes")
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_any_number_of_workers(name, workers):
+    assert ray_draws(name, workers) == drawn(fitted(name))
+
+
+@pytest.mark.usefixtures("nodes")
+def test_a_killed_worker_changes_nothing(kills):
+    assert ray_draws("learned", 2) == drawn(fitted("learned"))
+    assert len(kills.done) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("nodes")
+def test_many_killed_workers_change_nothing(kills):
+    kills.wanted, kills.share = KILLS, 0.5
+    assert ray_draws("learned", 3, draws=100) == drawn(fitted("learned", draws=100))
+    assert len(kills.done) == KILLS
+
+
+@pytest.mark.slow
+def test_a_node_that_goes_changes_nothing(nodes):
+    gone = nodes.add_node(num_cpus=2, object_store_memory=STORE)
+    timer = threading.Timer(8.0, nodes.remove_node, (gone, False))
+    timer.start()
+    try:
+        assert ray_draws("spherical", 4, draws=400) == drawn(fitted("spherical", draws=400))
+    finally:
+        timer.join()
+
+
+@pytest.mark.slow
+def test_killed_drivers_resume_to_the_same_draws(nodes, tmp_path):
+    """Drivers are killed at random; the last one ends the run."""
+    settings = SETTINGS | {
+        "draws": 300,
+        "engine": "ray",
+        "address": nodes.address,
+        "workers": 2,
+        "threads": 1,
+    }
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[2])\n"
+        "from engine_problems import PROBLEMS; import bayesvec as bv\n"
+        "counts, given = PROBLEMS['learned']()\n"
+        f"bv.fit(counts, out=sys.argv[1], resume=True, **{settings!r} | given)"
+    )
+    support = Path(__file__).parents[1] / "support"
+    chosen, out, kills = random.Random(1), tmp_path / "run", 0
+    environment = os.environ | {"BAYESVEC_COMMIT_SECONDS": "0.1"}
+    while True:
+        driver = subprocess.Popen([sys.executable, "-c", code, out, support], env=environment)
+        try:
+            driver.wait(chosen.uniform(6.0, 12.0) if kills < 5 else None)
+            break
+        except subprocess.TimeoutExpired:
+            driver.kill()
+            driver.wait()
+            kills += 1
+    assert driver.returncode == 0
+    assert kills > 1
+    whole = tmp_path / "whole"
+    fitted("learned", draws=300, out=whole)
+    assert draw_bytes(out) == draw_bytes(whole)
+    assert open_draws(out).finished

@@ -1,0 +1,54 @@
+"""Small problems under every kind of prior, and the bytes of their draws."""
+
+import bayesvec as bv
+from bayesvec.simulation.slices import simulate_slices
+
+SETTINGS = {"dim": 4, "draws": 3, "warmup": 5, "chains": 1, "seed": 5, "progress": False}
+
+
+def spherical():
+    return bv.simulate(vocab=60, dim=4, pairs=9000, zipf=True, seed=3)[0], {"prior_precision": 4.0}
+
+
+def learned():
+    return spherical()[0], {}
+
+
+def fixed():
+    return spherical()[0], {"prior_precision": 4.0, "identify": "fixed"}
+
+
+def graph():
+    counts = spherical()[0]
+    ring = [(f"w{i}", f"w{(i + 1) % 60}") for i in range(60)]
+    return counts, {"prior": bv.priors.graph(counts, ring, precision="learn")}
+
+
+def dynamic():
+    counts, _ = simulate_slices(vocab=20, dim=4, slices=3, kind="dynamic", pairs=6000, seed=2)
+    return counts, {"prior": bv.priors.dynamic(counts)}
+
+
+def colours():
+    """Walks whose rows are redrawn colour by colour, not as whole trees."""
+    counts, given = dynamic()
+    return counts, given | {"options": {"joint": "never"}}
+
+
+def grouped():
+    counts, _ = simulate_slices(vocab=20, dim=4, slices=3, kind="grouped", pairs=6000, seed=2)
+    return counts, {"prior": bv.priors.grouped(counts)}
+
+
+PROBLEMS = {each.__name__: each for each in (spherical, learned, fixed, graph, dynamic, colours, grouped)}
+
+
+def fitted(name, **more):
+    """Fit a problem; return the posterior."""
+    counts, given = PROBLEMS[name]()
+    return bv.fit(counts, **SETTINGS | given | more)
+
+
+def drawn(post):
+    """Return the bytes of all that a posterior has drawn."""
+    return [post.rho[:].tobytes(), post.alpha[:].tobytes(), post.draws.stats("lp").tobytes()]

@@ -1,0 +1,109 @@
+"""A stand-in for Ray in one process: calls run at once; objects are read-only copies, which can be lost."""
+
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+
+
+class Lost(Exception):
+    """An object is gone, with its node."""
+
+
+class _Other(Exception):
+    """An error of Ray that does not occur here."""
+
+
+class TaskError(Exception):
+    """A call raised."""
+
+    def __init__(self, cause):
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class FakeRay:
+    """What `bayesvec.engines.cluster` uses of Ray.
+
+    Parameters
+    ----------
+    cpus : sequence of int
+        Processors of each node.
+    lose_every : int
+        Lose the objects of every so many calls of ``get``, but those with a timeout; 0 for never.
+    changed : dict
+        What workers report otherwise than they are.
+    """
+
+    def __init__(self, cpus=(8, 8), *, lose_every=0, changed=None):
+        self.cpus, self.lose_every, self.changed = cpus, lose_every, changed or {}
+        self.gets = self.killed = self.puts = self.lost = 0
+        self.actors = []
+        self.exceptions = SimpleNamespace(
+            GetTimeoutError=_Other,
+            RayTaskError=TaskError,
+            ObjectStoreFullError=_Other,
+            OutOfDiskError=_Other,
+            OutOfMemoryError=_Other,
+            ObjectLostError=Lost,
+            RayActorError=Lost,
+            ObjectFetchTimedOutError=Lost,
+        )
+
+    def is_initialized(self):
+        return True
+
+    def nodes(self):
+        return [{"Alive": True, "Resources": {"CPU": float(cpus)}} for cpus in self.cpus]
+
+    def put(self, value):
+        self.puts += 1
+        return _stored(value)
+
+    def get(self, refs, timeout=None):
+        self.gets += 1
+        if timeout is None and self.lose_every and self.gets % self.lose_every == 0:
+            self.lost += 1
+            raise Lost("the node is gone")
+        for ref in refs:
+            if isinstance(ref, TaskError):
+                raise ref
+        return refs
+
+    def kill(self, actor):
+        self.killed += 1
+
+    def remote(self, cls):
+        return SimpleNamespace(
+            options=lambda **asked: SimpleNamespace(remote=lambda *given: self._make(cls, given))
+        )
+
+    def _make(self, cls, given):
+        self.actors.append(_Actor(cls(*pickle.loads(pickle.dumps(given))), self))
+        return self.actors[-1]
+
+
+def _stored(value):
+    if isinstance(value, np.ndarray):
+        value = value.copy()
+        value.flags.writeable = False
+    return value
+
+
+class _Actor:
+    def __init__(self, worker, ray):
+        self._worker, self._ray = worker, ray
+
+    def __getattr__(self, name):
+        method = getattr(self._worker, name)
+
+        def remote(*given):
+            try:
+                found = method(*given)
+            except Exception as error:
+                return TaskError(error)
+            if name == "describe":
+                found = found | self._ray.changed
+            return tuple(map(_stored, found)) if isinstance(found, tuple) else _stored(found)
+
+        return SimpleNamespace(remote=remote, options=lambda num_returns: SimpleNamespace(remote=remote))
