@@ -381,7 +381,8 @@ def test_the_help_groups_options_and_states_the_defaults(command):
     """Each option stands in a panel; the default in its text is that of the settings or of the counting."""
     page = command("fit", "--help")[1]
     panels = re.findall(r"^(\w+):$", page, re.MULTILINE)
-    assert panels == ["Arguments", "Model", "Sampling", "Prior", "Text", "Counting", "Output", "Options"]
+    groups = ["Model", "Sampling", "Prior", "Text", "Counting", "Cluster", "Output"]
+    assert panels == ["Arguments", *groups, "Options"]
     entries = [" ".join(entry.split()) for entry in re.split(r"\n  --", page)[1:]]
     found = [re.match(r"([a-z-]+).*?\[default: ([^\];]*)", entry) for entry in entries]
     stated = dict(each.groups() for each in found if each)
