@@ -139,6 +139,8 @@ class Experiment:
         Returns the results in Markdown, the paper's beside ours.
     figures : callable
         Returns functions that draw the figures, by name; only those that have records.
+    cut : str
+        What the paper has and the grid does not, and what it would cost.
     version : int
         Raised when the same settings give other values.
     pool : str, optional
@@ -152,6 +154,7 @@ class Experiment:
     run: Callable[[Settings, Workspace], Mapping[str, Any]]
     table: Callable[[Results], str]
     figures: Callable[[Results], Figures] = lambda results: {}
+    cut: str = ""
     version: int = 1
     pool: str | None = None
 

@@ -84,8 +84,13 @@ def section(experiment: Experiment, results: Results, pictures: Sequence[Path], 
         experiment.table(results),
         _impossible(results),
         "\n".join(f"![{path.stem}]({path.as_posix()})" for path in pictures),
-        textwrap.fill(" ".join(experiment.note.split()), 110, break_on_hyphens=False),
+        _filled(experiment.note),
+        "" if quick or not experiment.cut else _filled(f"Cut: {experiment.cut}"),
     )
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(" ".join(text.split()), 110, break_on_hyphens=False)
 
 
 def _provenance(results: Results) -> str:

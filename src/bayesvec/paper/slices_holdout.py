@@ -29,9 +29,13 @@ one or on a random walk over the years, and shared contexts. All precisions are 
 chains; fits of many slices mix more slowly and keep every sixth sweep, the others every second. R-hat is the
 largest of 200 cosines, and of the learned precisions."""
 
+CUT = """\
+Two million words, and half a million by year (two hours on two cores). These records were made before rows were
+overrelaxed: the posterior is the same, the mixing was slower, and there are no standard errors."""
+
 SHOWN = {"year": ("pooled", "separate", "grouped", "dynamic"), "party": ("pooled", "separate", "grouped")}
 NUM_SLICES = {"year": 20, "party": 2}
-SIZES = (100_000, 500_000, 2_000_000)  # words
+SIZES = {"year": (100_000,), "party": (100_000, 500_000)}  # words
 PRIORS: dict[str, Any] = {
     "grouped": lambda counts: priors.grouped(counts, precision="learn", group_precision="learn"),
     "dynamic": lambda counts: priors.dynamic(counts, precision="learn", drift_precision="learn"),
@@ -52,14 +56,13 @@ def cells(quick: bool) -> list[Cell]:
     grid = (
         {**given, "slices": slices, "words": words, "method": name, "thin": 6 if name in PRIORS else 2}
         for slices in (["party"] if quick else SHOWN)
-        for words in ([20_000] if quick else SIZES)
+        for words in ([20_000] if quick else SIZES[slices])
         for name in SHOWN[slices]
     )
     return make_cells(
         grid,
         lambda settings: f"{settings['slices']} words={size(settings['words'])} {settings['method']}",
         _seconds,
-        lambda settings: int(settings["words"] >= 10**6),
     )
 
 
@@ -179,4 +182,4 @@ def _best(results: Results, sizes: Sequence[int], slices: str) -> str:
     return f"By {slices}, best predictive score: {', '.join(best)}." if best else ""
 
 
-EXPERIMENT = Experiment("slices-holdout", SHOWS, NOTE, cells, run, table)
+EXPERIMENT = Experiment("slices-holdout", SHOWS, NOTE, cells, run, table, cut=CUT)
