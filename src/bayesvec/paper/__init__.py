@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NAMES = (
     *("donuts", "convergence", "scaling", "coverage", "ess", "throughput", "cosines"),
     *("movielens-throughput", "movielens-holdout", "congress-cosines", "congress-holdout"),
-    *("sparsity", "anchors", "prior-holdout", "slices-holdout", "congress-slices", "real-coverage"),
+    *("sparsity", "anchors", "errors", "prior-holdout", "slices-holdout", "congress-slices", "real-coverage"),
 )
 
 

@@ -16,10 +16,8 @@ from bayesvec.paper.workspace import Workspace
 MAP_ITERATIONS = 1000
 SHOWS = "Table 6 (tab:holdout_us)"
 NOTE = f"""\
-Log likelihood per held-out sample; larger is better. N is the number of training samples; the same 15% are held
-out for all N. The text is not the paper's, so only rankings can be compared, not scores. A split by pair, as in
-the paper, may put a pair on both sides; a split by document holds out whole speeches. Prior precision 1; two
-chains of 150 draws, every second sweep after 300 (K = 100: 100 after 200). A star marks a MAP that had not
+N is the number of training samples; the same 15% are held
+out for all N. The text is not the paper's, so only rankings can be compared, not scores. Two chains of 150 draws, every second sweep after 300 (K = 100: 100 after 200). A star marks a MAP that had not
 converged after {MAP_ITERATIONS:,} iterations of L-BFGS. A score without a standard error is from a record that does
 not keep the log likelihood of single documents."""
 CUT = """\

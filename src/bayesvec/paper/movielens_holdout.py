@@ -15,12 +15,11 @@ from bayesvec.paper.workspace import Workspace
 
 SHOWS = "Table 5 (tab:holdout_movielens)"
 NOTE = """\
-Log likelihood per held-out sample; larger is better. The paper's version B of MovieLens: at most 25 random
+The paper's version B of MovieLens: at most 25 random
 ratings per user, all ordered pairs of two movies that the user liked (3 or more) or disliked. Ours has 815,632
 samples, the paper's largest N is 850,000, so we match N before the split by share (10% to all), train on 70% and
-hold out the same 15%. K = 20, prior precision 1; two chains, 500 draws after 500 sweeps. A split by pair, as in
-the paper, may put a pair on both sides; a split by user does not. Our scores are far below the paper's at the
-smallest N and close at the largest: the columns may differ in N. No standard errors."""
+hold out the same 15%. K = 20; two chains, 500 draws after 500 sweeps. Our scores are far
+below the paper's at the smallest N and close at the largest: the columns may differ in N."""
 
 CUT = """\
 MFVI at convergence (10 minutes on two cores) and NUTS (5 minutes at the smallest N), which the paper's table does not

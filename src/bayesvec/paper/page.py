@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bayesvec import _atomic as files
 from bayesvec.errors import InputError
+from bayesvec.paper.claims import claims_table
 from bayesvec.paper.data import CONGRESS_WORDS
 from bayesvec.paper.experiment import Experiment, Results
 from bayesvec.paper.markdown import NOT_RUN, NOTHING, paragraphs
@@ -25,10 +26,15 @@ QUICK = f"""\
 
 A trial run of every experiment with fewer and smaller cells (`--quick`): it shows that they run, not what they find.
 The notes describe the full size; the settings used here are in the records."""
+CLAIMS = """\
+## The paper's claims
+
+Differences of hold-out scores are of the log likelihood per sample, Gibbs less MAP, with standard errors in
+brackets. Each section ends with what the paper has and we cut, and what that would cost."""
 GLOSSARY = f"""\
 ## Terms
 
-- `{NOT_RUN}`: not run yet; `{NOTHING}`: not given, impossible or not measured; an empty field: not planned.
+- `{NOT_RUN}`: not run yet; `{NOTHING}`: not given, impossible or not measured; an empty field: cut.
 - **World**: a simulated data set whose true vectors are known. The prior precision is K, as in the simulation.
 - **N**: the number of samples, positive and negative.
 - **Gibbs**: our sampler. Free (no fixed contexts), one overrelaxed update of each row per sweep, and the orbit move;
@@ -42,6 +48,12 @@ GLOSSARY = f"""\
 - **Laplace**: free unless stated otherwise; the paper fixes the last K contexts.
 - **Posterior mean**, **mean vectors**: an estimate at the posterior mean of the vectors, as in the paper; free draws
   are aligned (Procrustes) first. **Predictive**, **mean probabilities**: probabilities averaged over the draws.
+- **Hold-out scores**: log likelihood per held-out sample; larger is better. The standard error in brackets is over
+  held-out documents or users, up to 200 clusters of them, or over words in a split by pair; that of a difference is
+  over the same clusters. A split by pair, as in the paper, may put a pair of words on both sides; a split by document
+  or user does not.
+- **Learned precision**: Gibbs draws the precision of the prior with the vectors; MAP and blockvi take the value that a
+  short Gibbs run learns. The paper's is 1.
 - **R-hat**, **ESS**: rank-normalised split R-hat, bulk and tail ESS (Vehtari et al. 2021).
 - **MovieLens**: MovieLens 100K (Harper & Konstan 2015), the 603 movies with at least 50 ratings.
 - **Congress**: speeches in the US House, 2001 to 2020, drawn at random up to {CONGRESS_WORDS:,} words. The paper uses
@@ -64,12 +76,14 @@ def page_text(experiments: Iterable[Experiment], out: Path, *, quick: bool, figu
     figures : str
         The folder of the figures, relative to the page.
     """
-    parts = []
+    parts, found = [], {}
     for experiment in experiments:
-        results = experiment.results(out, quick=quick)
+        results = found[experiment.name] = experiment.results(out, quick=quick)
         pictures = [Path(figures, f"{name}.png") for name in experiment.figures(results)]
         parts.append(section(experiment, results, pictures, quick=quick))
-    return paragraphs(QUICK if quick else HEAD, GLOSSARY, *parts) + "\n"
+    if quick:
+        return paragraphs(QUICK, GLOSSARY, *parts) + "\n"
+    return paragraphs(HEAD, CLAIMS, claims_table(found), GLOSSARY, *parts) + "\n"
 
 
 def section(experiment: Experiment, results: Results, pictures: Sequence[Path], *, quick: bool) -> str:

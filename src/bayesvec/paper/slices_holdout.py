@@ -22,7 +22,7 @@ from bayesvec.paper.workspace import Workspace
 
 SHOWS = "Beyond the paper: grouped and dynamic priors (which it names and does not fit)"
 NOTE = """\
-Log likelihood per held-out sample; larger is better. Democrats and Republicans of the Congress data, up to so
+Democrats and Republicans of the Congress data, up to so
 many words; 15% of the speeches are held out. "Pooled" has one vector per word, "separate" fits each slice by
 itself, its contexts too; "grouped" and "dynamic" are one fit with a vector per word and slice, around a shared
 one or on a random walk over the years, and shared contexts. All precisions are learned, so nothing was tuned. Two

@@ -1,0 +1,271 @@
+"""The paper's claims beside what the records show: the table that opens the page."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bayesvec.diagnostics.holdout import MEAN, MODE
+from bayesvec.paper.experiment import Results
+from bayesvec.paper.holdout import difference
+from bayesvec.paper.markdown import grid, known, mean, size
+from bayesvec.paper.simulated import find_errors, find_slope
+
+Found = Mapping[str, Results]  # the results of each experiment
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper, or an error in it.
+
+    Attributes
+    ----------
+    text : str
+        What the paper states.
+    evidence : str
+        The experiment.
+    find : callable
+        Returns whether we agree, and what we find; None without the records.
+    """
+
+    text: str
+    evidence: str
+    find: Callable[[Results], tuple[bool | None, str] | None]
+
+
+def claims_table(found: Found) -> str:
+    """Return the claims that can be judged by the records."""
+    rows = []
+    for claim in CLAIMS:
+        judged = claim.find(found[claim.evidence]) if claim.evidence in found else None
+        if judged is not None:
+            agrees, text = judged
+            verdict = {True: "agrees", False: "differs", None: ""}[agrees]
+            rows.append([claim.text, verdict, text, f"[{claim.evidence}](#{claim.evidence})"])
+    return grid(["the paper", "we", "what we find", "evidence"], rows) if rows else ""
+
+
+def _percents(results: Results, metric: str, **settings: Any) -> list[float]:
+    """Return the coverage of the cells that have one, in percent."""
+    means = (mean((each.values or {}).get(metric)) for each in results.having(**settings).all)
+    return [100 * value for value in means if value is not None]
+
+
+def _span(values: list[float], spec: str = ".1f") -> str:
+    return f"{min(values):{spec}} to {max(values):{spec}}"
+
+
+def _samplers_cover(results: Results) -> tuple[bool, str] | None:
+    gibbs, nuts = (_percents(results, "coverage_probability", method=name) for name in ("gibbs", "nuts"))
+    if not gibbs or not nuts:
+        return None
+    agrees = all(abs(value - 90) < 1.5 for value in (*gibbs, *nuts))
+    return agrees, f"Gibbs {_span(gibbs)}% in {len(gibbs)} cells, NUTS {_span(nuts)}% in {len(nuts)}"
+
+
+def _mfvi_covers(results: Results) -> tuple[bool, str] | None:
+    where = {"dim": 5, "vocab": 100, "pairs": 1_000_000}
+    stan, best, cosine = (
+        _percents(results, metric, method=name, **where)
+        for metric, name in (
+            ("coverage_probability", "mfvi-stan"),
+            ("coverage_probability", "mfvi"),
+            ("coverage_cosine", "mfvi"),
+        )
+    )
+    if not (stan and best and cosine):
+        return None
+    return stan[0] < 86, (
+        f"{stan[0]:.1f}% (K = 5, N = 1M) with Stan's stopping rule; run to convergence, {best[0]:.1f}% for "
+        f"probabilities and {cosine[0]:.1f}% for cosines"
+    )
+
+
+def _laplace_covers(results: Results) -> tuple[bool, str] | None:
+    where = {"dim": 5, "vocab": 100, "method": "laplace"}
+    few, many = (_percents(results, "coverage_probability", pairs=n, **where) for n in (10_000, 1_000_000))
+    if not (few and many):
+        return None
+    return abs(few[0] - 90) > 2 > abs(
+        many[0] - 90
+    ), f"{few[0]:.1f}% at N = 10k, {many[0]:.1f}% at N = 1M (K = 5)"
+
+
+def _slopes(results: Results) -> tuple[bool, str] | None:
+    uniform = results.having(world="uniform")
+    sizes = sorted(uniform.each("pairs"))
+    found = {
+        name: find_slope(sizes, find_errors(uniform, sizes, method=method), 50_000)
+        for name, method in (("Gibbs", "gibbs"), ("MAP", "map"), ("MFVI", "mfvi-stan"))
+    }
+    if any(slope is None for slope in found.values()):
+        return None
+    slopes = {name: slope for name, slope in found.items() if slope is not None}
+    agrees = all(abs(slopes[name] + 0.5) < 0.03 for name in ("Gibbs", "MAP")) and slopes["MFVI"] > -0.47
+    return agrees, ", ".join(
+        f"{name} {slope:.2f}" for name, slope in slopes.items()
+    ) + " (N from 50k, uniform)"
+
+
+def _doubling(results: Results) -> tuple[bool, str] | None:
+    ratios = []
+    for dim in results.each("dim"):
+        small, large = (
+            find_errors(results, [1_000_000], method="gibbs", dim=dim, vocab=vocab)[0] for vocab in (100, 200)
+        )
+        if small is not None and large is not None:
+            ratios.append(large / small)
+    return (
+        (min(ratios) > 1.8, f"a factor of {_span(ratios, '.2f')}, the square root of 2") if ratios else None
+    )
+
+
+def _ess(results: Results) -> tuple[bool, str] | None:
+    table = results.having(part="table")
+    medians = {
+        name: [each.values["probability"]["median"] for each in table.having(method=name).all if each.values]
+        for name in ("gibbs", "paper", "nuts")
+    }
+    if not all(medians.values()):
+        return None
+    text = (
+        f"Algorithm 1 {_span(medians['paper'], '.0f')} of 1,000 in the median, our Gibbs "
+        f"{_span(medians['gibbs'], '.0f')}, NUTS {_span(medians['nuts'], '.0f')}"
+    )
+    return min(medians["nuts"]) > max(medians["gibbs"]), text
+
+
+def _speed(results: Results) -> tuple[bool, str] | None:
+    speed, ratios = results.having(part="speed"), []
+    for where in speed.settings("dim", "pairs"):
+        both = [speed.get(method=name, **where) for name in ("gibbs", "nuts")]
+        rates = [each["probability"]["median_per_second"] for each in both if each is not None]
+        if len(rates) == 2 and None not in rates:
+            ratios.append(rates[0] / rates[1])
+    if not ratios:
+        return None
+    return min(ratios) > 1, f"{_span(ratios)} times the effective draws per second of NUTS, at K = 5 already"
+
+
+def _cosines(results: Results) -> tuple[bool, str] | None:
+    found = {name: results.get(method=name) for name in ("gibbs", "nuts", "mfvi-stan", "mfvi")}
+    if any(values is None for values in found.values()):
+        return None
+
+    def off(name: str) -> float:
+        pairs = zip(found[name]["cosines"], found["gibbs"]["cosines"], strict=True)  # type: ignore[index]
+        return float(max(abs(one["mean"] - other["mean"]) / other["sd"] for one, other in pairs))
+
+    return off("nuts") < 0.2 < off("mfvi-stan"), (
+        f"means differ from those of Gibbs by at most {off('nuts'):.2f} sd (NUTS), {off('mfvi-stan'):.2f} sd (MFVI, "
+        f"Stan's rule), {off('mfvi'):.2f} sd (MFVI, converged)"
+    )
+
+
+def _against_map(key: str, unit: str, at: Callable[[Any], str], **where: Any) -> Callable[[Results], Any]:
+    """Return a judgement of the posterior mean against the MAP, at the smallest and the largest N."""
+
+    def find(results: Results) -> tuple[bool, str] | None:
+        table, found = results.having(prior_precision=1.0, **where), {}
+        for column in sorted(table.each(key)):
+            both = [table.get(**{key: column, "method": name}) for name in ("gibbs", "map")]
+            if both[0] is not None and both[1] is not None:
+                found[column] = difference(both[0], MEAN, both[1], MODE)
+        if not found:
+            return None
+        first, last = (found[column] for column in (min(found), max(found)))
+        agrees = all(each is not None and each.value > 0 for each in found.values())
+        return agrees, f"{unit}{first.signed} at {at(min(found))}, {last.signed} at {at(max(found))}"
+
+    return find
+
+
+def _anchors(results: Results) -> tuple[bool, str] | None:
+    both = [results.get(method=name) for name in ("paper", "gibbs-random")]
+    if both[0] is None or both[1] is None:
+        return None
+    gaps = [
+        abs(one["mean"] - other["mean"])
+        / (one["sd"] ** 2 / one["ess"] + other["sd"] ** 2 / other["ess"]) ** 0.5
+        for one, other in zip(both[0]["cosines"], both[1]["cosines"], strict=True)
+    ]
+    return max(gaps) < 3, f"means of two cosines differ by at most {max(gaps):.1f} standard errors"
+
+
+def _restart(results: Results) -> tuple[None, str] | None:
+    values = results.get(part="restart", positives=5)
+    if values is None:
+        return None
+    (mean_, sd), (biased, short) = values["exact"], values["restart"]
+    return None, f"5 positives of 1,000: {biased:.2f} (sd {short:.2f}) in place of {mean_:.2f} (sd {sd:.2f})"
+
+
+def _hessian(results: Results) -> tuple[None, str] | None:
+    found = [
+        (each.cell.settings["pairs"], each.values)
+        for each in results.having(part="hessian").all
+        if each.values
+    ]
+    if not found:
+        return None
+    texts = [f"{values['paper']['negative']} at N = {size(pairs)}" for pairs, values in found]
+    return (
+        None,
+        f"not positive definite: {', '.join(texts)} negative eigenvalues of {found[0][1]['paper']['size']}",
+    )
+
+
+def _fixed(results: Results) -> tuple[None, str] | None:
+    worst = {}
+    for name in ("gibbs", "gibbs-last"):
+        values = results.get(part="table", method=name, pairs=50_000)
+        if values is None:
+            return None
+        worst[name] = values["probability"]["worst"]
+    return (
+        None,
+        f"worst ESS of probabilities at N = 50k: {worst['gibbs-last']:.0f} in place of {worst['gibbs']:.0f}",
+    )
+
+
+def _algorithm(results: Results) -> tuple[None, str] | None:
+    ess = [
+        1000 * ess / each.cell.settings["draws"]
+        for each in results.having(method="paper").all
+        for ess in known((each.values or {}).get("ess_worst"))
+    ]
+    covered = _percents(results, "coverage_probability", method="paper")
+    if not ess:
+        return None
+    return None, f"coverage {_span(covered)}%, worst ESS {min(ess):.0f} of 1,000 draws"
+
+
+CLAIMS = (
+    Claim("Gibbs and HMC cover 90% at every K, V and N", "coverage", _samplers_cover),
+    Claim("MFVI covers only 80 to 85% at large N", "coverage", _mfvi_covers),
+    Claim("Laplace is right at large N only", "coverage", _laplace_covers),
+    Claim("RMSE_co falls as N^-0.5 for HMC, MAP and Gibbs, not for MFVI", "convergence", _slopes),
+    Claim("doubling V about doubles RMSE_co", "scaling", _doubling),
+    Claim("HMC has 89 to 99% of the nominal ESS, Gibbs 20 to 60%", "ess", _ess),
+    Claim("Gibbs is faster than HMC in large models only", "ess", _speed),
+    Claim("cosines of Gibbs and HMC are alike, those of MFVI differ", "cosines", _cosines),
+    Claim(
+        "MovieLens: the posterior mean beats the MAP at every N",
+        "movielens-holdout",
+        _against_map("share", "", lambda share: f"{share:.0%} of the samples", split="pair"),
+    ),
+    Claim(
+        "Congress, K = 50: the posterior mean beats the MAP",
+        "congress-holdout",
+        _against_map("pairs", "", lambda n: f"N = {size(n)}", split="pair", dim=50),
+    ),
+    Claim(
+        "Congress, K = 100: it does up to N = 5M and ties at 10M",
+        "congress-holdout",
+        _against_map("pairs", "", lambda n: f"N = {size(n)}", split="pair", dim=100),
+    ),
+    Claim("it does not matter which K contexts are fixed", "anchors", _anchors),
+    Claim("*error*: each row restarts from the prior (Algorithm 1)", "errors", _restart),
+    Claim("*error*: the block of a word and a context in the Hessian", "errors", _hessian),
+    Claim("*error*: fixing K contexts at the MAP removes more than the rotation", "ess", _fixed),
+    Claim("Algorithm 1 as a whole (K = 5, N = 100k)", "coverage", _algorithm),
+)
