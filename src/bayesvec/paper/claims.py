@@ -11,6 +11,7 @@ from bayesvec.paper.markdown import grid, known, mean, size
 from bayesvec.paper.simulated import find_errors, find_slope
 
 Found = Mapping[str, Results]  # the results of each experiment
+ERROR = "error"  # in the paper, with its consequence
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,12 @@ class Claim:
     evidence : str
         The experiment.
     find : callable
-        Returns whether we agree, and what we find; None without the records.
+        Returns a verdict and what we find; None without the records.
     """
 
     text: str
     evidence: str
-    find: Callable[[Results], tuple[bool | None, str] | None]
+    find: Callable[[Results], tuple[str, str] | None]
 
 
 def claims_table(found: Found) -> str:
@@ -38,10 +39,12 @@ def claims_table(found: Found) -> str:
     for claim in CLAIMS:
         judged = claim.find(found[claim.evidence]) if claim.evidence in found else None
         if judged is not None:
-            agrees, text = judged
-            verdict = {True: "agrees", False: "differs", None: ""}[agrees]
-            rows.append([claim.text, verdict, text, f"[{claim.evidence}](#{claim.evidence})"])
-    return grid(["the paper", "we", "what we find", "evidence"], rows) if rows else ""
+            rows.append([claim.text, *judged, f"[{claim.evidence}](#{claim.evidence})"])
+    return grid(["the paper", "verdict", "what we find", "evidence"], rows) if rows else ""
+
+
+def _verdict(agrees: bool, otherwise: str = "differs") -> str:
+    return "agrees" if agrees else otherwise
 
 
 def _percents(results: Results, metric: str, **settings: Any) -> list[float]:
@@ -54,15 +57,17 @@ def _span(values: list[float], spec: str = ".1f") -> str:
     return f"{min(values):{spec}} to {max(values):{spec}}"
 
 
-def _samplers_cover(results: Results) -> tuple[bool, str] | None:
+def _samplers_cover(results: Results) -> tuple[str, str] | None:
     gibbs, nuts = (_percents(results, "coverage_probability", method=name) for name in ("gibbs", "nuts"))
     if not gibbs or not nuts:
         return None
     agrees = all(abs(value - 90) < 1.5 for value in (*gibbs, *nuts))
-    return agrees, f"Gibbs {_span(gibbs)}% in {len(gibbs)} cells, NUTS {_span(nuts)}% in {len(nuts)}"
+    return _verdict(
+        agrees
+    ), f"Gibbs {_span(gibbs)}% in {len(gibbs)} cells, NUTS {_span(nuts)}% in {len(nuts)}"
 
 
-def _mfvi_covers(results: Results) -> tuple[bool, str] | None:
+def _mfvi_covers(results: Results) -> tuple[str, str] | None:
     where = {"dim": 5, "vocab": 100, "pairs": 1_000_000}
     stan, best, cosine = (
         _percents(results, metric, method=name, **where)
@@ -74,23 +79,22 @@ def _mfvi_covers(results: Results) -> tuple[bool, str] | None:
     )
     if not (stan and best and cosine):
         return None
-    return stan[0] < 86, (
+    return _verdict(max(stan[0], best[0]) < 86, "in part"), (
         f"{stan[0]:.1f}% (K = 5, N = 1M) with Stan's stopping rule; run to convergence, {best[0]:.1f}% for "
         f"probabilities and {cosine[0]:.1f}% for cosines"
     )
 
 
-def _laplace_covers(results: Results) -> tuple[bool, str] | None:
+def _laplace_covers(results: Results) -> tuple[str, str] | None:
     where = {"dim": 5, "vocab": 100, "method": "laplace"}
     few, many = (_percents(results, "coverage_probability", pairs=n, **where) for n in (10_000, 1_000_000))
     if not (few and many):
         return None
-    return abs(few[0] - 90) > 2 > abs(
-        many[0] - 90
-    ), f"{few[0]:.1f}% at N = 10k, {many[0]:.1f}% at N = 1M (K = 5)"
+    agrees = abs(few[0] - 90) > 2 > abs(many[0] - 90)
+    return _verdict(agrees), f"{few[0]:.1f}% at N = 10k, {many[0]:.1f}% at N = 1M (K = 5)"
 
 
-def _slopes(results: Results) -> tuple[bool, str] | None:
+def _slopes(results: Results) -> tuple[str, str] | None:
     uniform = results.having(world="uniform")
     sizes = sorted(uniform.each("pairs"))
     found = {
@@ -101,12 +105,12 @@ def _slopes(results: Results) -> tuple[bool, str] | None:
         return None
     slopes = {name: slope for name, slope in found.items() if slope is not None}
     agrees = all(abs(slopes[name] + 0.5) < 0.03 for name in ("Gibbs", "MAP")) and slopes["MFVI"] > -0.47
-    return agrees, ", ".join(
+    return _verdict(agrees), ", ".join(
         f"{name} {slope:.2f}" for name, slope in slopes.items()
     ) + " (N from 50k, uniform)"
 
 
-def _doubling(results: Results) -> tuple[bool, str] | None:
+def _doubling(results: Results) -> tuple[str, str] | None:
     ratios = []
     for dim in results.each("dim"):
         small, large = (
@@ -114,12 +118,12 @@ def _doubling(results: Results) -> tuple[bool, str] | None:
         )
         if small is not None and large is not None:
             ratios.append(large / small)
-    return (
-        (min(ratios) > 1.8, f"a factor of {_span(ratios, '.2f')}, the square root of 2") if ratios else None
-    )
+    if not ratios:
+        return None
+    return _verdict(min(ratios) > 1.8), f"a factor of {_span(ratios, '.2f')}: the square root of 2, not 2"
 
 
-def _ess(results: Results) -> tuple[bool, str] | None:
+def _ess(results: Results) -> tuple[str, str] | None:
     table = results.having(part="table")
     medians = {
         name: [each.values["probability"]["median"] for each in table.having(method=name).all if each.values]
@@ -131,10 +135,10 @@ def _ess(results: Results) -> tuple[bool, str] | None:
         f"Algorithm 1 {_span(medians['paper'], '.0f')} of 1,000 in the median, our Gibbs "
         f"{_span(medians['gibbs'], '.0f')}, NUTS {_span(medians['nuts'], '.0f')}"
     )
-    return min(medians["nuts"]) > max(medians["gibbs"]), text
+    return _verdict(min(medians["nuts"]) > max(medians["gibbs"])), text
 
 
-def _speed(results: Results) -> tuple[bool, str] | None:
+def _speed(results: Results) -> tuple[str, str] | None:
     speed, ratios = results.having(part="speed"), []
     for where in speed.settings("dim", "pairs"):
         both = [speed.get(method=name, **where) for name in ("gibbs", "nuts")]
@@ -143,10 +147,11 @@ def _speed(results: Results) -> tuple[bool, str] | None:
             ratios.append(rates[0] / rates[1])
     if not ratios:
         return None
-    return min(ratios) > 1, f"{_span(ratios)} times the effective draws per second of NUTS, at K = 5 already"
+    text = f"Gibbs has {_span(ratios)} times the effective draws per second of NUTS at K = 5"
+    return _verdict(min(ratios) < 1), text
 
 
-def _cosines(results: Results) -> tuple[bool, str] | None:
+def _cosines(results: Results) -> tuple[str, str] | None:
     found = {name: results.get(method=name) for name in ("gibbs", "nuts", "mfvi-stan", "mfvi")}
     if any(values is None for values in found.values()):
         return None
@@ -155,31 +160,40 @@ def _cosines(results: Results) -> tuple[bool, str] | None:
         pairs = zip(found[name]["cosines"], found["gibbs"]["cosines"], strict=True)  # type: ignore[index]
         return float(max(abs(one["mean"] - other["mean"]) / other["sd"] for one, other in pairs))
 
-    return off("nuts") < 0.2 < off("mfvi-stan"), (
+    return _verdict(off("nuts") < 0.2 and off("mfvi") > 0.5, "in part"), (
         f"means differ from those of Gibbs by at most {off('nuts'):.2f} sd (NUTS), {off('mfvi-stan'):.2f} sd (MFVI, "
         f"Stan's rule), {off('mfvi'):.2f} sd (MFVI, converged)"
     )
 
 
-def _against_map(key: str, unit: str, at: Callable[[Any], str], **where: Any) -> Callable[[Results], Any]:
-    """Return a judgement of the posterior mean against the MAP, at the smallest and the largest N."""
+def _against_map(key: str, at: Callable[[Any], str], **where: Any) -> Callable[[Results], Any]:
+    """Return a judgement of the posterior mean against the MAP, at the smallest and the largest N.
 
-    def find(results: Results) -> tuple[bool, str] | None:
-        table, found = results.having(prior_precision=1.0, **where), {}
+    It agrees where the sign is the paper's at every N, as printed in the table.
+    """
+
+    def find(results: Results) -> tuple[str, str] | None:
+        table = results.having(prior_precision=1.0, **where)
+        found = {}
         for column in sorted(table.each(key)):
             both = [table.get(**{key: column, "method": name}) for name in ("gibbs", "map")]
-            if both[0] is not None and both[1] is not None:
-                found[column] = difference(both[0], MEAN, both[1], MODE)
+            if both[0] is None or both[1] is None:
+                continue
+            if (gap := difference(both[0], MEAN, both[1], MODE)) is not None:
+                star = "" if both[1].get("converged", True) else "*"
+                found[column] = gap.value, f"{gap.signed}{star} at {at(column)}"
         if not found:
             return None
-        first, last = (found[column] for column in (min(found), max(found)))
-        agrees = all(each is not None and each.value > 0 for each in found.values())
-        return agrees, f"{unit}{first.signed} at {at(min(found))}, {last.signed} at {at(max(found))}"
+        ahead = all(value > 0 for value, _ in found.values())
+        tied = where.get("dim") == 100  # in the paper at the largest N
+        return _verdict(ahead and not tied, "in part" if ahead else "differs"), ", ".join(
+            found[column][1] for column in (min(found), max(found))
+        )
 
     return find
 
 
-def _anchors(results: Results) -> tuple[bool, str] | None:
+def _anchors(results: Results) -> tuple[str, str] | None:
     both = [results.get(method=name) for name in ("paper", "gibbs-random")]
     if both[0] is None or both[1] is None:
         return None
@@ -188,18 +202,18 @@ def _anchors(results: Results) -> tuple[bool, str] | None:
         / (one["sd"] ** 2 / one["ess"] + other["sd"] ** 2 / other["ess"]) ** 0.5
         for one, other in zip(both[0]["cosines"], both[1]["cosines"], strict=True)
     ]
-    return max(gaps) < 3, f"means of two cosines differ by at most {max(gaps):.1f} standard errors"
+    return _verdict(max(gaps) < 3), f"means of two cosines differ by at most {max(gaps):.1f} standard errors"
 
 
-def _restart(results: Results) -> tuple[None, str] | None:
+def _restart(results: Results) -> tuple[str, str] | None:
     values = results.get(part="restart", positives=5)
     if values is None:
         return None
     (mean_, sd), (biased, short) = values["exact"], values["restart"]
-    return None, f"5 positives of 1,000: {biased:.2f} (sd {short:.2f}) in place of {mean_:.2f} (sd {sd:.2f})"
+    return ERROR, f"5 positives of 1,000: {biased:.2f} (sd {short:.2f}) in place of {mean_:.2f} (sd {sd:.2f})"
 
 
-def _hessian(results: Results) -> tuple[None, str] | None:
+def _hessian(results: Results) -> tuple[str, str] | None:
     found = [
         (each.cell.settings["pairs"], each.values)
         for each in results.having(part="hessian").all
@@ -209,12 +223,12 @@ def _hessian(results: Results) -> tuple[None, str] | None:
         return None
     texts = [f"{values['paper']['negative']} at N = {size(pairs)}" for pairs, values in found]
     return (
-        None,
+        ERROR,
         f"not positive definite: {', '.join(texts)} negative eigenvalues of {found[0][1]['paper']['size']}",
     )
 
 
-def _fixed(results: Results) -> tuple[None, str] | None:
+def _fixed(results: Results) -> tuple[str, str] | None:
     worst = {}
     for name in ("gibbs", "gibbs-last"):
         values = results.get(part="table", method=name, pairs=50_000)
@@ -222,12 +236,12 @@ def _fixed(results: Results) -> tuple[None, str] | None:
             return None
         worst[name] = values["probability"]["worst"]
     return (
-        None,
+        ERROR,
         f"worst ESS of probabilities at N = 50k: {worst['gibbs-last']:.0f} in place of {worst['gibbs']:.0f}",
     )
 
 
-def _algorithm(results: Results) -> tuple[None, str] | None:
+def _algorithm(results: Results) -> tuple[str, str] | None:
     ess = [
         1000 * ess / each.cell.settings["draws"]
         for each in results.having(method="paper").all
@@ -236,7 +250,7 @@ def _algorithm(results: Results) -> tuple[None, str] | None:
     covered = _percents(results, "coverage_probability", method="paper")
     if not ess:
         return None
-    return None, f"coverage {_span(covered)}%, worst ESS {min(ess):.0f} of 1,000 draws"
+    return ERROR, f"coverage {max(covered):.1f}%, worst ESS {min(ess):.0f} of 1,000 draws (K = 5, N = 100k)"
 
 
 CLAIMS = (
@@ -251,21 +265,21 @@ CLAIMS = (
     Claim(
         "MovieLens: the posterior mean beats the MAP at every N",
         "movielens-holdout",
-        _against_map("share", "", lambda share: f"{share:.0%} of the samples", split="pair"),
+        _against_map("share", lambda share: f"{share:.0%} of the samples", split="pair"),
     ),
     Claim(
         "Congress, K = 50: the posterior mean beats the MAP",
         "congress-holdout",
-        _against_map("pairs", "", lambda n: f"N = {size(n)}", split="pair", dim=50),
+        _against_map("pairs", lambda n: f"N = {size(n)}", split="pair", dim=50),
     ),
     Claim(
         "Congress, K = 100: it does up to N = 5M and ties at 10M",
         "congress-holdout",
-        _against_map("pairs", "", lambda n: f"N = {size(n)}", split="pair", dim=100),
+        _against_map("pairs", lambda n: f"N = {size(n)}", split="pair", dim=100),
     ),
     Claim("it does not matter which K contexts are fixed", "anchors", _anchors),
-    Claim("*error*: each row restarts from the prior (Algorithm 1)", "errors", _restart),
-    Claim("*error*: the block of a word and a context in the Hessian", "errors", _hessian),
-    Claim("*error*: fixing K contexts at the MAP removes more than the rotation", "ess", _fixed),
-    Claim("Algorithm 1 as a whole (K = 5, N = 100k)", "coverage", _algorithm),
+    Claim("each row restarts from the prior (Algorithm 1)", "errors", _restart),
+    Claim("the block of a word and a context in the Hessian (appendix)", "errors", _hessian),
+    Claim("fixing K contexts at the MAP removes only the rotation", "ess", _fixed),
+    Claim("Algorithm 1 as a whole draws from the posterior", "coverage", _algorithm),
 )

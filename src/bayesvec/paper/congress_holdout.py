@@ -16,10 +16,10 @@ from bayesvec.paper.workspace import Workspace
 MAP_ITERATIONS = 1000
 SHOWS = "Table 6 (tab:holdout_us)"
 NOTE = f"""\
-N is the number of training samples; the same 15% are held
-out for all N. The text is not the paper's, so only rankings can be compared, not scores. Two chains of 150 draws, every second sweep after 300 (K = 100: 100 after 200). A star marks a MAP that had not
-converged after {MAP_ITERATIONS:,} iterations of L-BFGS. A score without a standard error is from a record that does
-not keep the log likelihood of single documents."""
+N is the number of training samples; the same 15% are held out for all N. The text is not the paper's, so only
+rankings can be compared, not scores. Two chains of 150 draws, every second sweep after 300 (K = 100: 100 after 200).
+A star marks a MAP that had not converged after {MAP_ITERATIONS:,} iterations of L-BFGS. A score without a standard
+error is from a record that does not keep the log likelihood of single documents."""
 CUT = """\
 NUTS, which the paper has up to N = 1M at K = 50 (an hour at N = 100k on two cores); blockvi at larger N and K (15
 minutes); K = 100 by document (40 minutes); learned precisions at larger N and by pair (2 hours); Algorithm 1 at

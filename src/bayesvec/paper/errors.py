@@ -59,8 +59,10 @@ def _restart(settings: Settings) -> dict[str, Any]:
     mean = float(np.average(x, weights=weight))
     exact = mean, float(np.sqrt(np.average((x - mean) ** 2, weights=weight)))
     rng = np.random.default_rng(settings["seed"])
-    starts: dict[str, tuple[Float64, int]]
-    starts = {"restart": (rng.normal(size=draws), STEPS), "continued": (np.full(draws, mean), 20 * STEPS)}
+    starts = {
+        "restart": (np.asarray(rng.normal(size=draws)), STEPS),
+        "continued": (np.full(draws, mean), 20 * STEPS),
+    }
     found = {"exact": exact}
     for name, (eta, steps) in starts.items():  # as many chains as draws, so that they are independent
         for step in range(steps):

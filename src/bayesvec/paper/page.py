@@ -29,8 +29,9 @@ The notes describe the full size; the settings used here are in the records."""
 CLAIMS = """\
 ## The paper's claims
 
-Differences of hold-out scores are of the log likelihood per sample, Gibbs less MAP, with standard errors in
-brackets. Each section ends with what the paper has and we cut, and what that would cost."""
+Differences are those of the hold-out log likelihood per sample, Gibbs less MAP, with standard errors in brackets; a
+star marks a MAP that had not converged. Each section ends with what the paper has and we cut, and what that would
+cost."""
 GLOSSARY = f"""\
 ## Terms
 
@@ -52,8 +53,8 @@ GLOSSARY = f"""\
   held-out documents or users, up to 200 clusters of them, or over words in a split by pair; that of a difference is
   over the same clusters. A split by pair, as in the paper, may put a pair of words on both sides; a split by document
   or user does not.
-- **Learned precision**: Gibbs draws the precision of the prior with the vectors; MAP and blockvi take the value that a
-  short Gibbs run learns. The paper's is 1.
+- **Learned precision**: Gibbs draws the precision of the prior with the vectors; MAP and blockvi take the value that
+  a short Gibbs run learns. The paper's is 1.
 - **R-hat**, **ESS**: rank-normalised split R-hat, bulk and tail ESS (Vehtari et al. 2021).
 - **MovieLens**: MovieLens 100K (Harper & Konstan 2015), the 603 movies with at least 50 ratings.
 - **Congress**: speeches in the US House, 2001 to 2020, drawn at random up to {CONGRESS_WORDS:,} words. The paper uses
