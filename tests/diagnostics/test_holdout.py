@@ -43,6 +43,23 @@ def test_scores_by_hand(world):
     assert f"{score.predictive:.6f}" in str(score)
 
 
+def test_scores_have_standard_errors_over_words_or_documents(world):
+    draws, held = world
+    score = Posterior(draws).score(held)
+    assert score.over == "3 words"
+    eta = draws.mean("rho")[[0, 0, 3, 4]] * draws.mean("alpha")[[1, 3, 2, 0]]
+    p = 1 / (1 + np.exp(-eta.sum(axis=1)))
+    logs = np.array([2, 0, 5, 1]) * np.log(p) + np.array([1, 4, 0, 1]) * np.log(1 - p)
+    sums, sizes = np.array([logs[0] + logs[1], logs[2], logs[3]]), np.array([7.0, 5.0, 2.0])
+    residual = sums - sums.sum() / 14 * sizes
+    assert score.errors["posterior_mean"] == pytest.approx(np.sqrt(1.5 * np.sum(residual**2)) / 14)
+    assert f"(standard error {score.errors['predictive']:.6f})" in str(score)
+    assert "standard errors are over 3 words" in str(score)
+    assert score.to_dict()["errors"].keys() == {"posterior_mean", "predictive"}
+    one = counts.from_pairs([0], [0], n_pos=[3], n_neg=[1], words=["w0"], contexts=["c0"])
+    assert Posterior(draws).score(one).errors == {}
+
+
 def test_score_of_many_pairs_in_parts():
     generator = np.random.default_rng(4)
     rho, alpha = generator.normal(size=(1, 5, 300, 20)), generator.normal(size=(1, 5, 200, 20))

@@ -153,7 +153,8 @@ def _listed(
     """Return a line for each experiment and, unless ``brief``, for each of its cells; or all cells as JSON."""
     from bayesvec.paper.runner import duration
 
-    rows, lines = [], []
+    rows: list[dict[str, Any]] = []
+    lines = []
     for experiment in experiments:
         records = [(cell, experiment.read(out, cell)) for cell in experiment.choose(quick, only)]
         left = [cell.cost for cell, record in records if record is None]
@@ -174,6 +175,12 @@ def _listed(
                     "record": str(experiment.path(out, cell)),
                 }
             )
+    missing = [row["estimated_seconds"] for row in rows if row["seconds"] is None]
+    lines.append(
+        f"{len(missing)} of {len(rows)} cells are left, about {duration(sum(missing))}"
+        if missing
+        else f"no cell is left: all {len(rows)} are done"
+    )
     return json.dumps(rows, indent=1) if as_json else "\n".join(lines)
 
 

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from bayesvec._types import Array, Float64, Int64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.windows import count_corpus
-from bayesvec.diagnostics.holdout import log_likelihoods
-from bayesvec.errors import InputError, OptionError
+from bayesvec.errors import InputError
 
 MOST = 200  # clusters; more documents than this are put together at random
 
@@ -81,8 +80,6 @@ def find_clusters(holdout: PairCounts, units: npt.ArrayLike | None = None, *, mo
         return Clusters("word", len(np.unique(word)), cluster, everything, side.n_pos, side.n_neg)
     given = corpus.numbers if units is None else np.asarray(units, dtype=np.int64)[corpus.numbers]
     names, unit_of = np.unique(given, return_inverse=True)
-    if len(names) < 2:
-        raise OptionError("a standard error needs at least two documents or units in the hold-out")
     keys = side.rows().astype(np.int64) * holdout.num_contexts + side.other
     groups = tuple(holdout.recipe.get("groups", ()))
     parts: list[tuple[Array, ...]] = []
@@ -95,6 +92,13 @@ def find_clusters(holdout: PairCounts, units: npt.ArrayLike | None = None, *, mo
         pair = np.searchsorted(keys, own.rows().astype(np.int64) * holdout.num_contexts + own.other)
         parts.append((np.full(len(pair), len(parts)), pair, own.n_pos, own.n_neg))
     return Clusters("document", len(names), *(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def log_likelihoods(n_pos: Array, n_neg: Array, logs: Float64) -> Float64:
+    """Return the log likelihood of each pair; where there are no samples of a sign, its probability may be 0."""
+    with np.errstate(invalid="ignore"):  # 0 * -inf, which is replaced
+        positive = np.where(n_pos > 0, n_pos * logs[0], 0.0)
+        return positive + np.where(n_neg > 0, n_neg * logs[1], 0.0)
 
 
 def ratio_error(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> float:

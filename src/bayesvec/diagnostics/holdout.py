@@ -1,6 +1,7 @@
 """Hold-out scores: the log likelihood of pairs that were not fitted, per observation."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,8 +9,9 @@ import numpy.typing as npt
 
 from bayesvec._parallel import Threads, default_threads
 from bayesvec._progress import progress as show_progress
-from bayesvec._types import Array, Float64, Int64
+from bayesvec._types import Float64, Int64
 from bayesvec.counts.names import Names
+from bayesvec.diagnostics.clusters import Clusters, find_clusters, log_likelihoods, ratio_error
 from bayesvec.errors import InputError, OptionError
 from bayesvec.estimates.per_draw import each_draw
 from bayesvec.estimates.texts import plain
@@ -40,6 +42,10 @@ class Score:
         How many distinct pairs these are.
     map : float or None
         At the MAP, if one is given or the run is one.
+    errors : dict
+        The standard error of each of these that is not None, by name; empty if there is one cluster only.
+    over : str
+        What the standard errors are over: "148 documents" if the hold-out holds its documents, otherwise words.
     """
 
     posterior_mean: float | None
@@ -47,14 +53,17 @@ class Score:
     observations: int
     pairs: int
     map: float | None = None
+    errors: Mapping[str, float] = field(default_factory=dict)
+    over: str = ""
 
     def __str__(self) -> str:
-        figures = {
-            "posterior mean": self.posterior_mean,
-            "MAP": self.map,
-            "posterior predictive": self.predictive,
-        }
-        lines = [f"{name}: {value:.6f}" for name, value in figures.items() if value is not None]
+        titles = {MEAN: "posterior mean", MODE: "MAP", PREDICTIVE: "posterior predictive"}
+        lines = []
+        for name, title in titles.items():
+            if (value := getattr(self, name)) is not None:
+                error = f" (standard error {self.errors[name]:.6f})" if name in self.errors else ""
+                lines.append(f"{title}: {value:.6f}{error}")
+        lines += [f"standard errors are over {self.over}"] if self.errors else []
         head = f"log likelihood of an observation, {self.observations:,} held out in {self.pairs:,} pairs"
         return "\n".join([head, *lines])
 
@@ -118,13 +127,26 @@ def score(
     elif at is not None and not is_point(draws):
         logs[MODE] = _logs_at(*at, *_matched_pairs(draws, holdout))
     scores = {name: average(holdout, both) for name, both in logs.items()}
+    errors, over = _errors(find_clusters(holdout), logs)
     return Score(
         scores.get(MEAN),
         scores.get(PREDICTIVE),
         holdout.num_observations,
         holdout.num_pairs,
         map=scores.get(MODE),
+        errors=errors,
+        over=over,
     )
+
+
+def _errors(clusters: Clusters, logs: Mapping[str, Float64]) -> tuple[dict[str, float], str]:
+    """Return the standard errors of the scores, and over what; nothing for a single cluster."""
+    sizes = clusters.sizes
+    if len(sizes) < 2:
+        return {}, ""
+    return {
+        name: ratio_error(clusters.sums(both), sizes) for name, both in logs.items()
+    }, f"{clusters.units:,} {clusters.kind}s"
 
 
 def log_probabilities(
@@ -199,13 +221,6 @@ def average(holdout: "PairCounts", logs: Float64) -> float:
     """Return the log likelihood per observation, given the `log_probabilities` of an estimate."""
     side = holdout.by_word
     return float(log_likelihoods(side.n_pos, side.n_neg, logs).sum()) / holdout.num_observations
-
-
-def log_likelihoods(n_pos: Array, n_neg: Array, logs: Float64) -> Float64:
-    """Return the log likelihood of each pair; where there are no samples of a sign, its probability may be 0."""
-    with np.errstate(invalid="ignore"):  # 0 * -inf, which is replaced
-        positive = np.where(n_pos > 0, n_pos * logs[0], 0.0)
-        return positive + np.where(n_neg > 0, n_neg * logs[1], 0.0)
 
 
 def _matched(names: tuple[str, ...], known: tuple[str, ...], what: str) -> Int64:
