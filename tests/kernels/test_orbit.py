@@ -4,7 +4,13 @@ import pytest
 from scipy import stats
 
 from bayesvec.kernels import rng
-from bayesvec.kernels.orbit import draw_change, draw_gig, fill_rotation, move_along_orbit
+from bayesvec.kernels.orbit import (
+    draw_change,
+    draw_gig,
+    fill_rotation,
+    move_along_orbit,
+    shear_along_orbit,
+)
 from evidence import ERROR_RATE, agrees
 
 KEY = rng.make_key(3, rng.ORBIT)
@@ -88,3 +94,60 @@ def test_one_change_is_the_inverse_transpose_of_the_other():
     forms = [np.cov(np.random.default_rng(i).normal(size=(6, 40))) * 40 for i in range(2)]
     change, inverse = draw_change(*forms, 0.0, KEY)
     np.testing.assert_allclose(change.T @ inverse, np.eye(6), atol=1e-10)
+
+
+def prior_of(rows, seed, dim=3):
+    """Precision and mean of each coordinate, (rows, K)."""
+    generator = np.random.default_rng(seed)
+    return generator.uniform(0.5, 3.0, size=(rows, dim)), generator.normal(size=(rows, dim))
+
+
+def moments_after_shears(wrong=1.0, count=6000):
+    """Standardised coordinates of prior draws that were sheared: each, its square, and products of neighbours."""
+    priors = [prior_of(rows, seed) for rows, seed in ((3, 1), (5, 2))]
+    given = [(wrong * precision, precision * mean) for precision, mean in priors]
+    generator = np.random.default_rng(3)
+    found = []
+    for number in range(count):
+        start = [mean + generator.normal(size=mean.shape) / np.sqrt(precision) for precision, mean in priors]
+        key = rng.make_key(3, rng.ORBIT, sweep=number)
+        moved = shear_along_orbit(*(x.astype(np.float32) for x in start), *given, key)
+        sides = zip(moved, priors, strict=True)
+        z = np.concatenate([((x - mean) * np.sqrt(precision)).ravel() for x, (precision, mean) in sides])
+        found.append(np.concatenate([z, z**2 - 1.0, z[1:] * z[:-1]]))
+    return np.array(found)
+
+
+def test_shears_leave_a_prior_with_means_invariant():
+    found = moments_after_shears()
+    assert agrees(found, np.zeros(found.shape[1]))
+
+
+def test_shears_with_a_wrong_precision_are_seen():
+    found = moments_after_shears(wrong=1.3)
+    assert not agrees(found, np.zeros(found.shape[1]))
+
+
+def test_shears_keep_the_products():
+    generator = np.random.default_rng(0)
+    rho, alpha = (generator.normal(size=(rows, 3)).astype(np.float32) for rows in (3, 5))
+    given = [(precision, precision * mean) for precision, mean in (prior_of(3, 1), prior_of(5, 2))]
+    moved = shear_along_orbit(rho, alpha, *given, KEY)
+    np.testing.assert_allclose(moved[0] @ moved[1].T, rho @ alpha.T, atol=1e-5)
+    assert np.abs(moved[0] - rho).max() > 0.1
+
+
+def test_one_move_leaves_little_of_where_it_started():
+    """Of many axes: cosines between rows after a move hardly depend on those before it."""
+    generator = np.random.default_rng(4)
+    base = [generator.normal(size=(60, 20)).astype(np.float32) for _ in range(2)]
+    before, after = [], []
+    for number in range(300):
+        stretch = np.diag(np.exp(0.3 * generator.normal(size=20))).astype(np.float32)
+        rho, alpha = base[0] @ stretch, base[1] @ np.linalg.inv(stretch)
+        key = rng.make_key(3, rng.ORBIT, sweep=number)
+        moved = move_along_orbit(rho, alpha, np.ones((60, 20)), np.ones((60, 20)), key)[0]
+        for rows, kept in ((rho, before), (moved, after)):
+            unit = rows[:2] / np.linalg.norm(rows[:2], axis=1, keepdims=True)
+            kept.append(float(unit[0] @ unit[1]))
+    assert abs(np.corrcoef(before, after)[0, 1]) < 4 / np.sqrt(300)

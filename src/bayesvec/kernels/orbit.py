@@ -1,13 +1,23 @@
 r"""The orbit move: the likelihood is constant along :math:`(\rho A, \alpha A^{-\top})`, so the prior alone decides.
 
-A generalised Gibbs step (Liu & Sabatti 2000). The group is first a random rotation O of both sides, then a
-scaling :math:`d_k` of each axis; its invariant measure and the Jacobian :math:`d_k^{R - C}` give
+A generalised Gibbs step (Liu & Sabatti 2000), which leaves the posterior invariant when the prior has mean zero and
+is the same on every axis. A random rotation of both sides is followed by draws from two kinds of one-parameter
+groups. A rescaling of an axis, :math:`\rho_k d_k` and :math:`\alpha_k / d_k`, has the Jacobian
+:math:`d_k^{R - C}`, so that
 
 .. math:: d_k^2 \sim GIG\big((R - C)/2,\ \rho_k^\top P_\rho \rho_k,\ \alpha_k^\top P_\alpha \alpha_k\big),
 
-where GIG(p, a, b) has density proportional to :math:`x^{p-1} \exp(-(a x + b/x)/2)`. It leaves the posterior
-invariant when the prior has mean zero and is the same on every axis. Repeated with new rotations it comes
-close to a fresh draw along the whole orbit.
+where GIG(p, a, b) has density proportional to :math:`x^{p-1} \exp(-(a x + b/x)/2)`. A shear of two axes,
+:math:`\rho_j + s \rho_i` and :math:`\alpha_i - s \alpha_j`, keeps the volume, so that with
+:math:`w = \rho_i^\top P_\rho \rho_i + \alpha_j^\top P_\alpha \alpha_j`
+
+.. math:: s \sim N\big((\alpha_i^\top P_\alpha \alpha_j - \rho_i^\top P_\rho \rho_j) / w,\ 1 / w\big).
+
+The scalings and the shears of all i > j make the lower triangular matrices, which with the rotations are all A: one
+round of them comes close to a fresh draw along the whole orbit.
+
+Under a prior with means, or with other precisions on other axes, the shears are still Gaussian, and the shears of all
+pairs of axes make all A of determinant 1. There they are the whole move.
 """
 
 import math
@@ -19,9 +29,12 @@ from bayesvec.kernels.compiled import compiled
 from bayesvec.kernels.rng import Key, fill_normals, uniforms
 from bayesvec.kernels.vector import add_tail, dot_tail
 
-MOVES = 8  # rotations and rescalings in one orbit move
+ROUNDS = 3  # of rotation, rescalings and shears in one orbit move
+SHEAR_ROUNDS = 8  # of all shears, where there is nothing else
 
-# Rows of the address space of an orbit move: the axes of each step from 0 on, then the rows of each rotation.
+# Rows of the address space of an orbit move: the axes of each round from 0 on, as many for their shears, then the
+# rows of each rotation.
+_SHEARS = 1 << 30
 _ROTATION = 1 << 31
 
 
@@ -103,7 +116,7 @@ def fill_rotation(key: Key, number: int, out: Float64) -> None:
 
 @compiled
 def _multiply(a: Float64, b: Float64, out: Float64) -> None:
-    """Put the product of two square matrices into ``out``, four terms at a time."""
+    """Put the product of two square matrices into ``out``, four terms at a time; columns beyond are padding."""
     dim = len(a)
     for i in range(dim):
         line = out[i, :dim]
@@ -119,10 +132,42 @@ def _multiply(a: Float64, b: Float64, out: Float64) -> None:
 
 
 @compiled
-def draw_change(form_rho: Float64, form_alpha: Float64, power: float, key: Key) -> tuple[Float64, Float64]:
-    """Draw a change of both sides along the orbit: rotations and rescalings, `MOVES` times over.
+def _rotate(rotation: Float64, axes: Float64, form: Float64, rotated: Float64) -> None:
+    """Rotate one side: its ``axes``, a row each, and its quadratic ``form`` in them."""
+    dim = len(form)
+    _multiply(rotation, axes, rotated)
+    axes[:] = rotated
+    _multiply(rotation, form, rotated)
+    form[:] = rotated.T
+    _multiply(rotation, form, rotated)
+    for i in range(dim):
+        for k in range(i + 1):
+            form[i, k] = form[k, i] = 0.5 * (rotated[i, k] + rotated[k, i])
 
-    The steps need only the quadratic forms of the two sides, so that many of them cost little more than one.
+
+@compiled
+def _rescale(axes: Float64, form: Float64, k: int, scale: float) -> None:
+    """Multiply axis ``k`` of one side by ``scale``."""
+    axes[k] *= scale
+    form[k] *= scale
+    form[:, k] *= scale
+
+
+@compiled
+def _shear(axes: Float64, form: Float64, k: int, other: int, s: float) -> None:
+    """Add ``s`` times axis ``other`` of one side to axis ``k``."""
+    for i in range(len(form)):
+        axes[k, i] += s * axes[other, i]
+        form[k, i] += s * form[other, i]
+    for i in range(len(form)):
+        form[i, k] += s * form[i, other]
+
+
+@compiled
+def draw_change(form_rho: Float64, form_alpha: Float64, power: float, key: Key) -> tuple[Float64, Float64]:
+    """Draw a change of both sides along the orbit: rotation, rescalings and shears, `ROUNDS` times over.
+
+    They need only the quadratic forms of the two sides, so that the number of rows does not matter.
 
     Parameters
     ----------
@@ -139,25 +184,28 @@ def draw_change(form_rho: Float64, form_alpha: Float64, power: float, key: Key) 
         A and A^-T: rho becomes rho A, alpha becomes alpha A^-T.
     """
     dim = len(form_rho)
-    change, inverse = np.eye(dim), np.eye(dim)
+    rho, alpha = form_rho.copy(), form_alpha.copy()
+    change, inverse = np.eye(dim), np.eye(dim)  # transposed: a row is an axis
     rotation, rotated = np.empty((dim, (dim + 3) // 4 * 4)), np.empty((dim, dim))
-    size_rho, size_alpha = np.empty(dim), np.empty(dim)
-    for move in range(MOVES):
-        fill_rotation(key, move, rotation)
-        for side, form, sizes in ((change, form_rho, size_rho), (inverse, form_alpha, size_alpha)):
-            _multiply(side, rotation, rotated)
-            side[:] = rotated
-            _multiply(form, side, rotated)
-            sizes[:] = 0.0
-            for j in range(dim):
-                for k in range(dim):
-                    sizes[k] += side[j, k] * rotated[j, k]
+    normals = np.empty(dim)
+    for number in range(ROUNDS):
+        fill_rotation(key, number, rotation)
+        _rotate(rotation, change, rho, rotated)
+        _rotate(rotation, inverse, alpha, rotated)
         for k in range(dim):
-            if size_rho[k] > 0.0 and size_alpha[k] > 0.0:
-                scale = math.sqrt(draw_gig(power, size_rho[k], size_alpha[k], key, move * dim + k))
-                change[:, k] *= scale
-                inverse[:, k] /= scale
-    return change, inverse
+            row = number * dim + k
+            if rho[k, k] > 0.0 and alpha[k, k] > 0.0:
+                scale = math.sqrt(draw_gig(power, rho[k, k], alpha[k, k], key, row))
+                _rescale(change, rho, k, scale)
+                _rescale(inverse, alpha, k, 1.0 / scale)
+            fill_normals(key, _SHEARS + row, 0, normals[:k])
+            for j in range(k):
+                if rho[k, k] > 0.0 and alpha[j, j] > 0.0:
+                    weight = rho[k, k] + alpha[j, j]
+                    s = (alpha[k, j] - rho[k, j]) / weight + normals[j] / math.sqrt(weight)
+                    _shear(change, rho, j, k, s)
+                    _shear(inverse, alpha, k, j, -s)
+    return change.T, inverse.T
 
 
 def move_along_orbit(
@@ -197,3 +245,79 @@ def move_by_forms(
     """
     change, inverse = draw_change(form_rho, form_alpha, 0.5 * (len(rho) - len(alpha)), key)
     return rho @ change.astype(np.float32), alpha @ inverse.astype(np.float32)
+
+
+@compiled
+def _pull(x: Float64, precision: Float64, shift: Float64, k: int, other: int) -> tuple[float, float]:
+    """Return what times s^2 / 2 and s the prior's energy grows by if ``s`` times axis ``other`` is added to ``k``."""
+    square, slope = 0.0, 0.0
+    for row in range(x.shape[1]):
+        square += precision[k, row] * x[other, row] * x[other, row]
+        slope += x[other, row] * (precision[k, row] * x[k, row] - shift[k, row])
+    return square, slope
+
+
+@compiled
+def draw_shears(
+    rho: Float64,
+    alpha: Float64,
+    prior_rho: tuple[Float64, Float64],
+    prior_alpha: tuple[Float64, Float64],
+    key: Key,
+) -> None:
+    """Shear every pair of axes of both sides in turn, in place, under any prior whose rows are independent.
+
+    Parameters
+    ----------
+    rho, alpha : ndarray of float64, shape (K, rows)
+        The two sides, transposed.
+    prior_rho, prior_alpha : tuple of two arrays of that shape
+        Precision, and precision times mean.
+    key : Key
+        The address of this move.
+    """
+    dim = len(rho)
+    normals = np.empty(dim)
+    for step in range(SHEAR_ROUNDS * dim):
+        i = step % dim
+        fill_normals(key, _SHEARS + step, 0, normals)
+        for j in range(dim):
+            if i == j:
+                continue
+            square_rho, slope_rho = _pull(rho, prior_rho[0], prior_rho[1], j, i)
+            square_alpha, slope_alpha = _pull(alpha, prior_alpha[0], prior_alpha[1], i, j)
+            weight = square_rho + square_alpha
+            if weight > 0.0:
+                s = (slope_alpha - slope_rho) / weight + normals[j] / math.sqrt(weight)
+                for row in range(rho.shape[1]):
+                    rho[j, row] += s * rho[i, row]
+                for row in range(alpha.shape[1]):
+                    alpha[i, row] -= s * alpha[j, row]
+
+
+def shear_along_orbit(
+    rho: Float32,
+    alpha: Float32,
+    prior_rho: tuple[Float64, Float64],
+    prior_alpha: tuple[Float64, Float64],
+    key: Key,
+) -> tuple[Float32, Float32]:
+    """Return both sides sheared along the orbit; their products stay what they are.
+
+    Parameters
+    ----------
+    rho, alpha : ndarray of float32, shape (rows, K)
+        The two sides.
+    prior_rho, prior_alpha : tuple of two arrays of float64, shape (rows, K)
+        Precision, and precision times mean, of rows that are independent.
+    key : Key
+        The address of this move.
+    """
+    sides = [np.array(x.T, dtype=np.float64, order="C") for x in (rho, alpha)]
+    transposed = [
+        (np.ascontiguousarray(precision.T), np.ascontiguousarray(shift.T))
+        for precision, shift in (prior_rho, prior_alpha)
+    ]
+    draw_shears(sides[0], sides[1], transposed[0], transposed[1], key)
+    moved = [np.array(x.T, dtype=np.float32, order="C") for x in sides]
+    return moved[0], moved[1]

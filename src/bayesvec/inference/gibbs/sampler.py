@@ -30,7 +30,7 @@ from bayesvec.inference.gibbs.precisions import (
 from bayesvec.inference.sides import Half, make_half
 from bayesvec.inference.state import Info
 from bayesvec.kernels import rng
-from bayesvec.kernels.orbit import move_along_orbit, move_by_forms
+from bayesvec.kernels.orbit import move_along_orbit, move_by_forms, shear_along_orbit
 from bayesvec.kernels.polyagamma_tables import Tables, load_tables
 from bayesvec.model.identification import Anchors
 from bayesvec.priors import Prior
@@ -47,7 +47,8 @@ class Gibbs(Sampler):
     by_word: Half
     by_context: Half
     tables: Tables
-    orbit: bool
+    orbit: bool  # the prior has the symmetry of the orbit
+    shears: bool  # it does not, but its rows are independent
 
     State: ClassVar[Any] = State
 
@@ -93,7 +94,7 @@ class Gibbs(Sampler):
                 if not exchange and self.anchors is None:
                     after = interweave_scales(self.prior, after, self.by_context, key, engine)
             current = self._at(after.scales)
-        if self.orbit:
+        if self.orbit or self.shears:
             key = rng.make_key(seed, rng.ORBIT, chain=chain, sweep=number)
             after = current._moved(after, key)
         return after, Info(current._log_posterior(after, engine))
@@ -117,6 +118,10 @@ class Gibbs(Sampler):
     def _moved(self, state: State, key: rng.Key) -> State:
         """Move along the orbit."""
         halves = self.by_word, self.by_context
+        if self.shears:
+            priors = [(half.side.precision, half.side.shift) for half in halves]
+            rho, alpha = shear_along_orbit(state.rho, state.alpha, priors[0], priors[1], key)
+            return State(rho, alpha, state.scales)
         if all(half.coupling is None for half in halves):
             rho, alpha = move_along_orbit(
                 state.rho, state.alpha, halves[0].side.precision, halves[1].side.precision, key
@@ -143,6 +148,8 @@ def prepare(problem: Problem) -> Gibbs:
     if anchors is not None:
         anchored[anchors.rows] = True
     free = np.zeros(counts.num_words, dtype=bool)
+    moving = options.orbit and not options.restart and anchors is None
+    coupled = prior.rho.coupling is not None or prior.alpha.coupling is not None
     bare = problem.elsewhere
     return Gibbs(
         dim=dim,
@@ -154,5 +161,6 @@ def prepare(problem: Problem) -> Gibbs:
             rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, anchored, bare=bare
         ),
         tables=load_tables(),
-        orbit=options.orbit and not options.restart and anchors is None and prior.is_isotropic,
+        orbit=moving and prior.is_isotropic,
+        shears=moving and not prior.is_isotropic and not coupled,
     )
