@@ -78,7 +78,52 @@ def methods():
     return f"Effective draws per second ({machine(record)}; `benchmarks/ess.py`):\n\n{table(head, rows)}"
 
 
-SECTIONS = {"speed": speed, "methods": methods}
+def cluster():
+    """Two Ray workers against two threads, and the model's prediction."""
+    record = read("ray")
+    if record is None:
+        return ""
+    found = record["results"]
+    seconds, empty = found["seconds"], found["empty_half_sweep_ms"]
+    size = f"V = {found['rows']:,}, K = {found['dim']}, {found['pairs']:,} pairs"
+    rows = [
+        [f"half a sweep on one thread, {size}", f"{seconds['threads_1']:.2f} s"],
+        ["on two threads of one process", f"{seconds['threads_2']:.2f} s"],
+        ["on two workers with a thread each", f"{seconds['workers']:.2f} s"],
+        ["speed of two workers relative to two threads", f"{found['speed_of_workers']:.2f}"],
+        ["the cost model's prediction for two workers", f"{found['predicted_seconds']:.2f} s"],
+        ["half a sweep of 8 rows on two workers", f"{empty['one_row_blocks']:.1f} ms"],
+        [f"half a sweep of {found['rows']:,} rows with hardly any pairs", f"{empty['no_pairs']:.0f} ms"],
+    ]
+    if "big" in found:
+        big = found["big"]
+        size = f"V = {big['vocab']:,}, K = {big['dim']}, {big['pairs']:,} pairs"
+        rows += [
+            [f"a sweep on two workers, {size}", f"{big['sweep_seconds'][-1]:.0f} s"],
+            ["memory of each of these workers", f"{max(big['worker_private_gb']):.1f} GB"],
+        ]
+    return f"{machine(record)}; `benchmarks/ray.py`:\n\n{table(['measured', ''], rows)}"
+
+
+def cluster_cost():
+    """The cost model's half-sweeps for 1 to 64 nodes."""
+    record = read("ray")
+    if record is None:
+        return ""
+    from bayesvec.engines.cost import Machine, half_sweep
+
+    node = Machine(pair_seconds=tuple(record["results"]["cost"]["constant_and_square"]))
+    nodes, rows = (1, 2, 4, 8, 16, 32, 64), []
+    for vocab, pairs in ((10**4, 3 * 10**7), (10**5, 10**9), (10**6, 10**10)):
+        for dim in (50, 100, 300):
+            sizes = {"pairs": pairs, "rows": vocab, "others": vocab, "dim": dim}
+            times = [half_sweep(**sizes, nodes=count, machine=node) for count in nodes]
+            cells = [f"{each.seconds:.3g} s ({each.efficiency:.0%})" for each in times]
+            rows.append([f"V = {vocab:,}, {pairs:.0e} pairs, K = {dim}", *cells])
+    return table(["", *(f"{count} node{'s' * (count > 1)}" for count in nodes)], rows)
+
+
+SECTIONS = {"speed": speed, "methods": methods, "cluster": cluster, "cluster-cost": cluster_cost}
 
 
 def filled(text):

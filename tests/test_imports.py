@@ -16,6 +16,7 @@ ROOT = Path(bayesvec.__file__).parent
 BASE = {
     "errors",
     "_types",
+    "_cluster",
     "_machine",
     "_validate",
     "_parallel",

@@ -1,15 +1,19 @@
-"""Process a stream of items on a few threads; results come in the order of the items."""
+"""Process a stream of items on a few threads, or on a cluster; results come in the order of the items."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from contextvars import ContextVar
+from typing import Any, TypeVar
 
 from bayesvec._parallel import default_threads
 from bayesvec._validate import whole
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+# given work, items and how many at once: `in_order` on a cluster (`bayesvec._cluster`), if that is where to run
+CLUSTER: ContextVar[Callable[..., Iterator[Any]] | None] = ContextVar("CLUSTER", default=None)
 
 
 def check_threads(threads: int | None) -> int:
@@ -23,12 +27,15 @@ def in_order(work: Callable[[T], R], items: Iterable[T], *, threads: int) -> Ite
     Parameters
     ----------
     work : callable
-        What is done to an item; it should release the interpreter's lock.
+        What is done to an item, a function of it alone; it should release the interpreter's lock.
     items : iterable
         Taken one by one, in the caller's thread.
     threads : int
         Number of threads; with 1 everything runs in the caller's thread.
     """
+    if (cluster := CLUSTER.get()) is not None:
+        yield from cluster(work, items, threads)
+        return
     if threads == 1:
         yield from map(work, items)
         return

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from threadpoolctl import threadpool_limits
 
 from bayesvec import _atomic as files
+from bayesvec import engines
+from bayesvec._cluster import LOCAL, Where
 from bayesvec._parallel import default_threads
 from bayesvec._progress import tell
 from bayesvec._validate import size_in_bytes
@@ -32,7 +34,6 @@ from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import with_rows
 from bayesvec.counts.store import is_counts, open_counts
 from bayesvec.diagnostics.length import draws_that_fit, next_settings, planned
-from bayesvec.engines import LOCAL, Where
 from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.inference.gibbs import Options as GibbsOptions
 from bayesvec.inference.methods import Method, find
@@ -183,7 +184,7 @@ def fit(
         options=options,
     )
     where = Where(engine, address, workers)
-    where.check(find(settings.method))
+    engines.check(where, find(settings.method))
     if out is not None and not resume:
         folder.check_free(Path(out), force=force)  # before the text is counted
     data = _counts(counts, threads=threads, progress=progress, **counting)
@@ -336,7 +337,7 @@ def resume_run(
             if "init" in expected:
                 expected["init"] = wanted_name(expected["init"], run.load_counts(), settings.dim)
             method = find(settings.method)
-            where.check(method)
+            engines.check(where, method)
             run.check_settings(expected, method.make_options(settings.options))
             if counts is not None:
                 run.check_counts(run.with_rows(_counts(counts, progress=progress)))
@@ -404,7 +405,7 @@ def _finish(
         with (
             threadpool_limits(limits=1, user_api="blas"),
             announce_compiling(enabled=progress),
-            where.open(run.path, settings, threads, total) as pool,
+            engines.open_pool(where, run.path, settings, threads=threads, total=total) as pool,
         ):
             method, prior = find(settings.method), load_prior(run)
             driver = Driver(

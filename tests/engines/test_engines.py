@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bayesvec as bv
+from bayesvec import _cluster
 from bayesvec.engines import cluster
 from bayesvec.engines.cut import cut
 from bayesvec.errors import NumericalError, OptionError, RunError
@@ -25,7 +26,8 @@ def use(monkeypatch):
     """Have the engine use a stand-in for Ray."""
 
     def use(ray):
-        monkeypatch.setattr(cluster, "import_ray", lambda: ray)
+        for module in (cluster, _cluster):
+            monkeypatch.setattr(module, "import_ray", lambda: ray)
         return ray
 
     return use
@@ -229,3 +231,25 @@ def test_nothing_of_ray_is_imported_unless_asked_for():
         "assert not [name for name in sys.modules if name == 'ray' or name.startswith('bayesvec.engines.')]"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+TEXTS = {
+    "lines": {"documents": ["the cat sat on the mat", "a dog and a cat", "dogs sat on mats"] * 50},
+    "groups": {
+        "documents": ["the cat sat", "a dog sat", "cats and dogs"] * 40,
+        "groups": ["a", "b", "b"] * 40,
+    },
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("more", [{}, {"tokenizer": "whitespace"}, {"tokenizer": "[a-z]+", "window": 1}])
+def test_counts_do_not_depend_on_the_engine(name, more, use):
+    ray = use(FakeRay())
+    local = bv.count(**TEXTS[name], **more, progress=False)
+    for workers in (1, 3):
+        found = bv.count(**TEXTS[name], **more, progress=False, engine="ray", workers=workers)
+        assert found.fingerprint == local.fingerprint
+        assert found.recipe == local.recipe
+        np.testing.assert_array_equal(found.by_context.n_neg, local.by_context.n_neg)
+    assert ray.calls > 4

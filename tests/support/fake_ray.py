@@ -37,7 +37,7 @@ class FakeRay:
 
     def __init__(self, cpus=(8, 8), *, lose_every=0, changed=None):
         self.cpus, self.lose_every, self.changed = cpus, lose_every, changed or {}
-        self.gets = self.killed = self.puts = self.lost = 0
+        self.gets = self.killed = self.puts = self.lost = self.calls = 0
         self.actors = []
         self.exceptions = SimpleNamespace(
             GetTimeoutError=_Other,
@@ -52,6 +52,9 @@ class FakeRay:
 
     def is_initialized(self):
         return True
+
+    def cluster_resources(self):
+        return {"CPU": float(sum(self.cpus))}
 
     def nodes(self):
         return [{"Alive": True, "Resources": {"CPU": float(cpus)}} for cpus in self.cpus]
@@ -74,9 +77,17 @@ class FakeRay:
         self.killed += 1
 
     def remote(self, cls):
+        make = self._make if isinstance(cls, type) else self._call
         return SimpleNamespace(
-            options=lambda **asked: SimpleNamespace(remote=lambda *given: self._make(cls, given))
+            options=lambda **asked: SimpleNamespace(remote=lambda *given: make(cls, given))
         )
+
+    def _call(self, function, given):
+        self.calls += 1
+        try:
+            return function(*given)
+        except Exception as error:
+            return TaskError(error)
 
     def _make(self, cls, given):
         self.actors.append(_Actor(cls(*pickle.loads(pickle.dumps(given))), self))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from bayesvec._cluster import Where
 from bayesvec.cli.answers import echo
-from bayesvec.cli.app import AS_JSON, COUNTING, OUTPUT, QUIET, app, switch
+from bayesvec.cli.app import ADDRESS, AS_JSON, CLUSTER, COUNTING, ENGINE, OUTPUT, QUIET, app, switch
 from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_options
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ def count(
     threads: int | None = typer.Option(
         None, help="Number of threads [default: one per processor].", rich_help_panel=COUNTING
     ),
+    engine: str = ENGINE,
+    address: str | None = ADDRESS,
+    workers: int | None = typer.Option(
+        None, help="Processes on the Ray cluster [default: one per processor].", rich_help_panel=CLUSTER
+    ),
     out: Path = typer.Option(..., "--out", help="Folder to write the counts to.", rich_help_panel=OUTPUT),
     force: bool = switch("--force", "Replace counts that are already there."),
     quiet: bool = QUIET,
@@ -34,10 +40,11 @@ def count(
     from bayesvec.counts.store import check_free
 
     text.check()
+    where = Where(engine, address, workers)
     check_free(out, force=force)
     _warm_up()
     start = perf_counter()
-    counts = text.count(texts, seed=seed, threads=threads, progress=not quiet)
+    counts = text.count(texts, seed=seed, threads=threads, progress=not quiet, where=where)
     seconds = perf_counter() - start
     counts.save(out, force=force)
     summary = _summary(counts, out, seconds)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from bayesvec import engines
+from bayesvec._cluster import Where
 from bayesvec.cli.answers import echo
 from bayesvec.cli.app import (
     ADDRESS,
@@ -27,7 +29,6 @@ from bayesvec.cli.app import (
 )
 from bayesvec.cli.prior_options import NO_PRIOR_OPTIONS, PriorOptions, takes_prior_options
 from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_options
-from bayesvec.engines import Where
 from bayesvec.errors import OptionError, RunError
 from bayesvec.inference import methods
 from bayesvec.inference.gibbs import Options as GibbsOptions
@@ -255,7 +256,7 @@ def _run(
         run.make_settings(
             **settings, **prior.check(settings.get("method", Settings.method)), threads=data.threads
         )
-        where.check(methods.find(settings.get("method", Settings.method)))
+        engines.check(where, methods.find(settings.get("method", Settings.method)))
         folder.check_free(path, force=force)
         counts = data.load()
         settings |= prior.make(counts, settings.get("dim", Settings.dim))

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesvec._cluster import LOCAL, Where
 from bayesvec._validate import positive_number
 from bayesvec.cli.app import COUNTING, TEXT
 from bayesvec.cli.options import WithOptions, parameter
@@ -112,13 +113,21 @@ class TextOptions:
         of_baskets({**self.values, "baskets": self.baskets})
 
     def count(
-        self, texts: list[str], *, seed: int | None, threads: int | None, progress: bool
+        self,
+        texts: list[str],
+        *,
+        seed: int | None,
+        threads: int | None,
+        progress: bool,
+        where: Where = LOCAL,
     ) -> "PairCounts":
         """Count files."""
         from bayesvec.text.count import count_any
 
         given = self.values if seed is None else {**self.values, "count_seed": seed}
-        return count_any(texts, threads=threads, progress=progress, baskets=self.baskets, **given)
+        return count_any(
+            texts, threads=threads, progress=progress, where=where, baskets=self.baskets, **given
+        )
 
 
 def _threshold(text: str) -> float | None:

@@ -7,25 +7,23 @@ again; what it had been asked is asked again, and the answer is the same.
 """
 
 import itertools
-import logging
-import socket
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from bayesvec._machine import memory_bytes, processor
-from bayesvec._parallel import Threads, default_threads
+from bayesvec._cluster import answers, import_ray
+from bayesvec._machine import processor
+from bayesvec._parallel import Threads
 from bayesvec._progress import tell
 from bayesvec._types import Array, Float32, Float64, Int64
 from bayesvec.counts.store import open_side
 from bayesvec.engines import Pool
 from bayesvec.engines.cut import cut, whole_rounds
 from bayesvec.engines.worker import SIDES, Place, Worker, versions
-from bayesvec.errors import BayesvecError, OptionError, RunError
+from bayesvec.errors import OptionError, RunError
 from bayesvec.inference.gibbs import Options
 from bayesvec.inference.gibbs.engine import Engine, Local
 from bayesvec.inference.sides import Half, broken_row
@@ -33,79 +31,11 @@ from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma_tables import load_tables
 from bayesvec.storage.settings import Settings
 
-ANSWER_SECONDS = 10.0  # that a cluster may take to answer
 START_SECONDS = 120.0  # that workers may take to start
 REPEATS = 20  # of a call whose objects were lost with a node
 KEPT = 6  # arrays whose objects are kept for the next calls
-STORE_BYTES = 2 << 30  # of the object store of a Ray that is started here, at most
 
 _Result = TypeVar("_Result")
-
-
-def import_ray() -> Any:
-    """Import Ray, or raise an `OptionError` that says how to install it."""
-    try:
-        import ray
-    except ImportError:
-        raise OptionError(
-            "engine ray needs Ray, which is not installed: pip install 'bayesvec[ray]'"
-        ) from None
-    return ray
-
-
-@contextmanager
-def connect(address: str | None, *, workers: int | None, threads: int | None) -> Iterator[None]:
-    """Connect to a cluster, or start Ray on this machine; leave it or stop it at the end.
-
-    Parameters
-    ----------
-    address : str or None
-        Of the cluster; None starts one here, unless this process is connected already.
-    workers, threads : int or None
-        What will be asked of a Ray that is started here.
-    """
-    ray = import_ray()
-    if ray.is_initialized():
-        yield
-        return
-    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
-    if address is None:
-        cpus = max(default_threads(), (workers or 1) * (threads or 1))
-        room = min(STORE_BYTES, (memory_bytes() or 8 << 30) // 5)
-        ray.init(
-            "local",
-            num_cpus=cpus,
-            object_store_memory=room,
-            include_dashboard=False,
-            _system_config={"worker_niceness": 0},  # workers are all that runs, and no daemons beside others
-            **quiet,
-        )
-    else:
-        try:
-            _check_there(address)
-            ray.init(address, **quiet)
-        except (OSError, ValueError, RuntimeError) as error:
-            reason = str(error).splitlines()[0]
-            raise OptionError(
-                f"there is no Ray cluster at address {address!r} ({reason}); start one with `ray start --head`, or "
-                "leave out --address to run on this machine"
-            ) from None
-    try:
-        yield
-    finally:
-        ray.shutdown()
-
-
-def _check_there(address: str) -> None:
-    """Raise an OSError or a ValueError unless something answers at an address; Ray itself would wait for minutes."""
-    if address in ("auto", "local"):
-        return
-    host, _, port = address.rpartition(":")
-    if "/" in host:
-        raise OptionError(
-            f"address is {address!r}; run the command on a node of the cluster, with --address auto"
-        )
-    socket.create_connection((host, int(port)), ANSWER_SECONDS).close()
 
 
 def workers_pool(run: Path, settings: Settings, *, workers: int | None, threads: int | None) -> Pool:
@@ -162,7 +92,7 @@ class Workers(Threads):
             [actor.remote(str(run), Place(number, count), threads) for number in range(count)],
         )
         try:
-            _check_alike(_answers(ray, [each.describe.remote() for each in self._actors], START_SECONDS))
+            _check_alike(answers(ray, [each.describe.remote() for each in self._actors], START_SECONDS))
         except BaseException:
             self.close()
             raise
@@ -191,32 +121,6 @@ def _check_alike(found: Sequence[dict[str, Any]]) -> None:
         tell(
             f"the cluster has processors of different kinds ({', '.join(sorted(kinds))}): last digits may differ"
         )
-
-
-def _answers(ray: Any, refs: list[Any], timeout: float | None = None) -> list[Any]:
-    """Return the results of calls; raise our own errors as they are, and those of Ray in one line."""
-    wrong = ray.exceptions
-    try:
-        return list(ray.get(refs, timeout=timeout))
-    except wrong.GetTimeoutError:
-        raise RunError(
-            f"the workers have not started within {timeout:.0f} s; look at `ray status` for free processors, or use "
-            "fewer --workers or --threads"
-        ) from None
-    except wrong.RayActorError as error:
-        if timeout is None:
-            raise
-        reason = str(error).splitlines()[0]
-        raise RunError(f"the workers could not be started ({reason}); look at Ray's logs") from None
-    except wrong.RayTaskError as error:
-        if isinstance(error.cause, BayesvecError):
-            raise error.cause from None
-        raise
-    except (wrong.ObjectStoreFullError, wrong.OutOfDiskError, wrong.OutOfMemoryError) as error:
-        raise RunError(
-            f"a node has no room for the vectors ({type(error).__name__}); start Ray with more "
-            "--object-store-memory, or use a smaller dim or more nodes; the committed draws are safe"
-        ) from None
 
 
 class RayEngine(Engine):
@@ -257,7 +161,7 @@ class RayEngine(Engine):
                 actor.log_posterior.remote(half.purpose, half.scales, mine, *self._other(other))
                 for actor, mine in zip(self._actors, own, strict=True)
             ]
-            joined: Float64 = self._joined(half, _answers(self._ray, refs))
+            joined: Float64 = self._joined(half, answers(self._ray, refs))
             return joined
 
         return self._repeated(shares)
@@ -274,7 +178,7 @@ class RayEngine(Engine):
                 actor.line.remote(token, s, half.purpose, mine, along, *self._other(other))
                 for actor, mine, along in owns
             ]
-            joined: Float64 = self._joined(half, _answers(self._ray, refs))
+            joined: Float64 = self._joined(half, answers(self._ray, refs))
             return joined
 
         return lambda s: self._repeated(partial(shares, s))
@@ -291,10 +195,10 @@ class RayEngine(Engine):
             )
             for actor, mine in zip(self._actors, own, strict=True)
         ]
-        if broken := list(itertools.chain(*_answers(self._ray, [call[1] for call in calls]))):
+        if broken := list(itertools.chain(*answers(self._ray, [call[1] for call in calls]))):
             raise broken_row(half.names, broken)
         blocks = [call[0] for call in calls]
-        drawn: Float32 = self._joined(half, _answers(self._ray, blocks))
+        drawn: Float32 = self._joined(half, answers(self._ray, blocks))
         self._keep(drawn, "own", blocks)
         self._keep(drawn, "drawn", blocks)
         return drawn

@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any, NamedTuple, Unpack
 
 from bayesvec import __version__
+from bayesvec._cluster import LOCAL, Where, on_cluster
 from bayesvec._pipeline import check_threads
 from bayesvec._progress import tell
 from bayesvec.counts.options import NEGATIVE_POWER, NEGATIVES, SUBSAMPLE, WINDOW, PairOptions
@@ -59,6 +60,9 @@ def count(
     threads: int | None = None,
     seed: int = 0,
     progress: bool = True,
+    engine: str = Where.engine,
+    address: str | None = None,
+    workers: int | None = None,
 ) -> PairCounts:
     """Count the word pairs of a text, with negative samples.
 
@@ -138,6 +142,13 @@ def count(
         Seed of the negative samples and the subsampling.
     progress : bool, optional
         Show progress if standard error is a terminal.
+    engine : {"local", "ray"}, optional
+        Count on the threads of this process, or on a Ray cluster. The counts are the same.
+    address : str, optional
+        Of the Ray cluster, or ``auto`` for the one that this node is part of; by default Ray is started on this
+        machine, and stopped at the end.
+    workers : int, optional
+        Processes of the Ray cluster; by default one per processor of its nodes.
 
     Returns
     -------
@@ -164,8 +175,7 @@ def count(
     words, lists = make_vocabulary_options(
         vocab, min_count, vocabulary, stem, stopwords, stopwords_action, form=form
     )
-    limits = _Limits(parse_memory(memory), check_threads(threads), progress)
-    stream, sources = _read(given, cutter, reading, limits)
+    limits = _Limits(parse_memory(memory), check_threads(threads), progress, Where(engine, address, workers))
     options = _described(words, lists, cutter, reading) | {
         "phrases": phrases,
         **({"phrase_threshold": phrase_threshold, "phrase_min_count": phrase_min_count} if phrases else {}),
@@ -175,7 +185,9 @@ def count(
     }
     if given.lists is not None:
         options |= {"tokenizer": None, "lowercase": None}
-    return _counted(stream, sources, words, joining if phrases else None, pair_options, options, limits)
+    return _counted(
+        given, cutter, reading, words, joining if phrases else None, pair_options, options, limits
+    )
 
 
 def count_baskets(
@@ -202,6 +214,9 @@ def count_baskets(
     threads: int | None = None,
     seed: int = 0,
     progress: bool = True,
+    engine: str = Where.engine,
+    address: str | None = None,
+    workers: int | None = None,
 ) -> PairCounts:
     """Count the pairs of items in the same basket (the films of a user), with negative samples.
 
@@ -222,7 +237,8 @@ def count_baskets(
         what a basket holds in each group is a basket of its own.
     vocab, min_count, vocabulary, negatives, negative_power, subsample
         As in `count`, items for words.
-    lowercase, text_column, group_column, group_by, format, encoding, errors, memory, threads, seed, progress
+    lowercase, text_column, group_column, group_by, format, encoding, errors, memory, threads, seed, progress, engine,
+    address, workers
         As in `count`.
 
     Returns
@@ -248,18 +264,22 @@ def count_baskets(
     cutter = make_tokenizer(tokenizer, lowercase)
     form = cutter.form if given.lists is None else str
     words, lists = make_vocabulary_options(vocab, min_count, vocabulary, None, None, None, form=form)
-    limits = _Limits(parse_memory(memory), check_threads(threads), progress)
-    stream, sources = _read(given, cutter, reading, limits)
+    limits = _Limits(parse_memory(memory), check_threads(threads), progress, Where(engine, address, workers))
     options = _described(words, lists, cutter, reading) | {
         "basket_column": basket_column,
         "item_column": item_column,
         "group_by": group_by,
     }
-    return _counted(stream, sources, words, None, pair_options, options, limits)
+    return _counted(given, cutter, reading, words, None, pair_options, options, limits)
 
 
 def count_any(
-    texts: Any, *, threads: int | None, progress: bool, **options: Unpack[CountOptions]
+    texts: Any,
+    *,
+    threads: int | None,
+    progress: bool,
+    where: Where = LOCAL,
+    **options: Unpack[CountOptions],
 ) -> PairCounts:
     """Count words, or items if the options are those of baskets.
 
@@ -269,11 +289,13 @@ def count_any(
         Whatever `count` or `count_baskets` takes.
     threads, progress
         As there.
+    where : Where
+        Where to count.
     **options
         Their options; ``count_seed`` is their seed.
     """
     counting: Any = count_baskets if of_baskets(options) else count
-    given: dict[str, Any] = {**options}
+    given: dict[str, Any] = {**options, **asdict(where)}
     given.pop("baskets", None)
     if "count_seed" in given:
         given["seed"] = given.pop("count_seed")
@@ -286,13 +308,14 @@ class _Limits(NamedTuple):
     memory: int
     threads: int
     show: bool
+    where: Where
 
 
 def _read(
     given: Given, tokenizer: Tokenizer, reading: ReadOptions, limits: _Limits
 ) -> tuple[TokenStream, list[Source]]:
     """Read and tokenise what was given."""
-    memory, threads, show = limits
+    memory, threads, show, _ = limits
     tally = Tally()
     reading = replace(
         reading,
@@ -358,6 +381,23 @@ def _described(
 
 
 def _counted(
+    given: Given,
+    tokenizer: Tokenizer,
+    reading: ReadOptions,
+    words: VocabularyOptions,
+    phrases: PhraseOptions | None,
+    pair_options: PairOptions,
+    options: dict[str, Any],
+    limits: _Limits,
+) -> PairCounts:
+    """Read, choose the vocabulary and count, here or on a cluster, and record how it was done."""
+    with on_cluster(limits.where, limits.threads) as at_once:
+        limits = limits._replace(threads=at_once)
+        stream, sources = _read(given, tokenizer, reading, limits)
+        return _count_stream(stream, sources, words, phrases, pair_options, options, limits)
+
+
+def _count_stream(
     stream: TokenStream,
     sources: Sequence[Source],
     words: VocabularyOptions,
@@ -390,7 +430,7 @@ def _counted(
         **found,
         "groups": list(groups),
     }
-    memory, threads, show = limits
+    memory, threads, show, _ = limits
     return count_corpus(corpus, vocabulary, groups, recipe=recipe, memory=memory, threads=threads, show=show)
 
 

@@ -1,0 +1,197 @@
+"""Two single-threaded Ray workers against one process with two threads, and the model of the cost.
+
+Half-sweeps are timed in one run, alternating; the ratio of their medians is the result. The model's latency is
+measured with a problem that is almost empty, its bandwidth with one that has rows but hardly any pairs, and its cost
+of a pair with one thread; its prediction for two workers stands beside the measurement.
+
+Usage: python benchmarks/ray.py [--vocab 20000 --dim 100 --pairs 12000000 --repeats 5] [--big]
+       (--big: also two sweeps of 5 * 10^7 pairs at V = 100,000, K = 50, with the memory of each process)
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+# this file is named like the package it measures
+sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != Path(__file__).parent.resolve()]
+import numpy as np  # noqa: E402
+import ray  # noqa: E402
+
+sys.path.append(str(Path(__file__).parent))
+from report import options, write  # noqa: E402
+
+from bayesvec._parallel import Threads  # noqa: E402
+from bayesvec.counts.pairs import from_pairs  # noqa: E402
+from bayesvec.counts.store import open_counts  # noqa: E402
+from bayesvec.engines.cluster import Workers  # noqa: E402
+from bayesvec.engines.cost import Machine, half_sweep  # noqa: E402
+from bayesvec.fitting import make_settings  # noqa: E402
+from bayesvec.inference.contract import Problem, Start  # noqa: E402
+from bayesvec.inference.gibbs.engine import Local  # noqa: E402
+from bayesvec.inference.gibbs.sampler import prepare  # noqa: E402
+from bayesvec.kernels import rng  # noqa: E402
+from bayesvec.priors import spherical  # noqa: E402
+from bayesvec.storage import folder  # noqa: E402
+
+PRECISION = 10.0
+
+
+def zipf_counts(vocab, pairs, seed=0):
+    """Counts of about so many different pairs; words and contexts occur as Zipf's law has it."""
+    generator = np.random.default_rng(seed)
+    share = 1.0 / np.arange(1, vocab + 1) ** 0.7
+    edges = np.cumsum(share) / share.sum()
+    word, context = (np.searchsorted(edges, generator.random(pairs)) for _ in range(2))
+    cells = np.unique(word.astype(np.int64) * vocab + context)
+    n_pos = generator.integers(0, 3, len(cells))
+    names = [f"w{i}" for i in range(vocab)]
+    return from_pairs(*np.divmod(cells, vocab), n_pos=n_pos, n_neg=1 + n_pos, words=names, contexts=names)
+
+
+class Setting:
+    """A run folder with counts, and the sampler of the driver."""
+
+    def __init__(self, counts, dim, place):
+        settings = make_settings(
+            dim=dim,
+            chains=1,
+            draws=1,
+            warmup=1,
+            thin=1,
+            prior_precision=PRECISION,
+            init="random",
+            store="summary",
+        )
+        run = folder.create(Path(place), settings, counts, stats=("log_posterior",), scales={})
+        run.lock.close()
+        self.path, self.settings, self.dim, self.counts = Path(place), settings, dim, counts
+
+    @staticmethod
+    def half(engine, sampler, state, number):
+        """Redraw the words; return the seconds."""
+        began = time.perf_counter()
+        key = rng.make_key(1, rng.RHO, chain=0, sweep=number)
+        rho = engine.redraw(sampler.by_word, state.rho, state.alpha, sampler.options, key)
+        return time.perf_counter() - began, rho
+
+    def compare(self, repeats, threads=(1, 2), workers=2):
+        """Return the median seconds of a half-sweep on each number of threads, and on workers; alternating."""
+        whole = prepare(Problem(self.counts, spherical(PRECISION), self.dim))
+        bare = prepare(Problem(self.counts, spherical(PRECISION), self.dim, elsewhere=True))
+        found = {f"threads_{count}": [] for count in threads} | {"workers": []}
+        with Workers(self.path, self.settings, workers, 1) as cluster:
+            locals_ = {f"threads_{count}": Local(Threads(count), self.dim, whole.tables) for count in threads}
+            for number in range(1, repeats + 2):
+                # another state each time: the driver has to send it
+                state = whole.init(Start(seed=number, chain=0))
+                drawn = {}
+                for name, engine in locals_.items():
+                    seconds, drawn[name] = self.half(engine, whole, state, number)
+                    found[name].append(seconds)
+                seconds, drawn["workers"] = self.half(cluster.engine, bare, state, number)
+                found["workers"].append(seconds)
+                assert len({each.tobytes() for each in drawn.values()}) == 1
+        return {name: median(each[1:]) for name, each in found.items()}
+
+
+def pair_cost(vocab=3000, pairs=600_000, dims=(20, 50, 100, 200)):
+    """Return the seconds that one thread takes for a pair: a constant, and per squared axis (least squares)."""
+    counts = zipf_counts(vocab, pairs)
+    seconds = []
+    for dim in dims:
+        sampler = prepare(Problem(counts, spherical(PRECISION), dim))
+        engine, state = Local(Threads(1), dim, sampler.tables), sampler.init(Start(seed=1, chain=0))
+        taken = [Setting.half(engine, sampler, state, number)[0] for number in range(1, 5)]
+        seconds.append(median(taken[1:]) / counts.num_pairs)
+    relative = 1.0 / np.array(seconds)  # errors count in proportion
+    design = np.column_stack([np.ones(len(dims)), np.square(dims)])
+    found = np.linalg.lstsq(design * relative[:, None], np.ones(len(dims)), rcond=None)[0]
+    return {
+        "dims": list(dims),
+        "pair_ns": [1e9 * each for each in seconds],
+        "constant_and_square": found.tolist(),
+    }
+
+
+def measure(given, place):
+    """Return the times, the parts of the model, and its prediction."""
+    dim, vocab = given.dim, given.vocab
+    tiny = Setting(zipf_counts(8, 40), dim, f"{place}/tiny").compare(5 * given.repeats)
+    empty = Setting(zipf_counts(vocab, 2 * vocab), dim, f"{place}/empty").compare(2 * given.repeats)
+    counts = zipf_counts(vocab, given.pairs)
+    full = Setting(counts, dim, f"{place}/full").compare(given.repeats)
+    latency = (tiny["workers"] - tiny["threads_1"]) / 2
+    moved = (
+        4 * dim * (2 * vocab + vocab)
+    )  # as in the model for two nodes: two rounds of contexts, and the words
+    bandwidth = moved / max(1e-4, empty["workers"] - empty["threads_2"] - 2 * latency)
+    machine = Machine(1, bandwidth, latency, (full["threads_1"] / counts.num_pairs, 0.0))
+    sizes = {"pairs": counts.num_pairs, "rows": vocab, "others": vocab, "dim": dim}
+    predicted = half_sweep(**sizes, nodes=2, machine=machine).seconds
+    return {
+        **sizes,
+        "seconds": full,
+        "speed_of_workers": full["threads_2"] / full["workers"],
+        "empty_half_sweep_ms": {"one_row_blocks": 1e3 * tiny["workers"], "no_pairs": 1e3 * empty["workers"]},
+        "latency_ms": 1e3 * latency,
+        "bandwidth_gb_per_second": bandwidth / 1e9,
+        "pair_ns": 1e9 * full["threads_1"] / counts.num_pairs,
+        "cost": pair_cost(),
+        "predicted_seconds": predicted,
+        "predicted_over_measured": predicted / full["workers"],
+    }
+
+
+def measure_big(place, vocab=100_000, dim=50, pairs=80_000_000):
+    """Return the seconds of two sweeps of many pairs, and the memory of driver and workers."""
+    counts = zipf_counts(vocab, pairs)
+    num_pairs = counts.num_pairs
+    setting = Setting(counts, dim, f"{place}/big")
+    del counts
+    setting.counts = open_counts(setting.path / "counts")
+    bare = prepare(Problem(setting.counts, spherical(PRECISION), dim, elsewhere=True))
+    with Workers(setting.path, setting.settings, 2, 1) as cluster:
+        state, seconds = bare.init(Start(seed=1, chain=0)), []
+        for number in (1, 2):
+            began = time.perf_counter()
+            state, _ = bare.step(state, seed=1, chain=0, number=number, threads=cluster)
+            seconds.append(time.perf_counter() - began)
+        pids = [each["pid"] for each in ray.get([actor.describe.remote() for actor in cluster._actors])]
+        memory = [_own_gigabytes(pid) for pid in pids]
+    return {
+        "pairs": num_pairs,
+        "dim": dim,
+        "vocab": vocab,
+        "sweep_seconds": seconds,
+        "worker_private_gb": memory,
+        "driver_private_gb": _own_gigabytes("self"),
+        "pairs_gb": 24 * num_pairs / 1e9,
+    }
+
+
+def _own_gigabytes(pid):
+    """Return the memory of a process that is its own, without mapped files and the object store."""
+    lines = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return int(lines["RssAnon"].split()[0]) * 1024 / 1e9
+
+
+def main():
+    given = options(__doc__, vocab=20_000, dim=100, pairs=12_000_000, repeats=5, big=False)
+    config = {"worker_niceness": 0}
+    ray.init(
+        "local", num_cpus=2, object_store_memory=500 << 20, include_dashboard=False, _system_config=config
+    )
+    with tempfile.TemporaryDirectory() as place:
+        results = measure(given, place)
+        if given.big:
+            results["big"] = measure_big(place)
+    ray.shutdown()
+    for name, value in results.items():
+        print(f"{name}: {value}")
+    write("ray", results)
+
+
+if __name__ == "__main__":
+    main()

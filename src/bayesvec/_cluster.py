@@ -1,0 +1,195 @@
+"""A Ray cluster: how to reach or start one, and independent pieces of work on it.
+
+Ray is imported only where it is asked for. Chains run on workers of their own (`bayesvec.engines`); counting
+hands out pieces of work with `bayesvec._pipeline.in_order`, which runs on the cluster inside `on_cluster`.
+"""
+
+import logging
+import socket
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from bayesvec._machine import memory_bytes
+from bayesvec._validate import one_of, whole
+from bayesvec.errors import BayesvecError, OptionError, RunError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+ENGINES = ("local", "ray")
+ANSWER_SECONDS = 10.0  # that a cluster may take to answer
+STORE_BYTES = 2 << 30  # of the object store of a Ray that is started here, at most
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where a run is computed; its draws do not depend on it.
+
+    Attributes
+    ----------
+    engine : {"local", "ray"}
+        The engine.
+    address : str, optional
+        Of a Ray cluster, or ``auto`` for the one on this node. By default Ray is started on this machine, and
+        stopped at the end.
+    workers : int, optional
+        Number of workers over all chains; by default one per node.
+    """
+
+    engine: str = "local"
+    address: str | None = None
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        one_of("engine", self.engine, ENGINES)
+        if self.workers is not None:
+            whole("workers", self.workers, 1)
+        for name in ("address", "workers"):
+            if self.engine == "local" and getattr(self, name) is not None:
+                raise OptionError(
+                    f"{name} is for engine ray, and engine is local; add --engine ray (engine='ray')"
+                )
+
+
+LOCAL = Where()
+
+
+def import_ray() -> Any:
+    """Import Ray, or raise an `OptionError` that says how to install it."""
+    try:
+        import ray
+    except ImportError:
+        raise OptionError(
+            "engine ray needs Ray, which is not installed: pip install 'bayesvec[ray]'"
+        ) from None
+    return ray
+
+
+@contextmanager
+def connect(where: Where, threads: int | None = None) -> Iterator[None]:
+    """Connect to a cluster, or start Ray on this machine; leave it or stop it at the end.
+
+    Parameters
+    ----------
+    where : Where
+        The cluster; without an address Ray is started here, unless this process is connected already.
+    threads : int or None
+        Threads of each worker, if given.
+    """
+    ray, address, workers = import_ray(), where.address, where.workers
+    if ray.is_initialized():
+        yield
+        return
+    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    if address is None:
+        from bayesvec._parallel import default_threads
+
+        cpus = max(default_threads(), (workers or 1) * (threads or 1))
+        room = min(STORE_BYTES, (memory_bytes() or 8 << 30) // 5)
+        ray.init(
+            "local",
+            num_cpus=cpus,
+            object_store_memory=room,
+            include_dashboard=False,
+            _system_config={"worker_niceness": 0},  # workers are all that runs, and no daemons beside others
+            **quiet,
+        )
+    else:
+        try:
+            _check_there(address)
+            ray.init(address, **quiet)
+        except (OSError, ValueError, RuntimeError) as error:
+            reason = str(error).splitlines()[0]
+            raise OptionError(
+                f"there is no Ray cluster at address {address!r} ({reason}); start one with `ray start --head`, or "
+                "leave out --address to run on this machine"
+            ) from None
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _check_there(address: str) -> None:
+    """Raise an OSError or a ValueError unless something answers at an address; Ray itself would wait for minutes."""
+    if address in ("auto", "local"):
+        return
+    host, _, port = address.rpartition(":")
+    if "/" in host:
+        raise OptionError(
+            f"address is {address!r}; run the command on a node of the cluster, with --address auto"
+        )
+    socket.create_connection((host, int(port)), ANSWER_SECONDS).close()
+
+
+def answers(ray: Any, refs: list[Any], timeout: float | None = None) -> list[Any]:
+    """Return the results of calls; raise our own errors as they are, and those of Ray in one line."""
+    wrong = ray.exceptions
+    try:
+        return list(ray.get(refs, timeout=timeout))
+    except wrong.GetTimeoutError:
+        raise RunError(
+            f"the workers have not started within {timeout:.0f} s; look at `ray status` for free processors, or use "
+            "fewer --workers or --threads"
+        ) from None
+    except wrong.RayActorError as error:
+        if timeout is None:
+            raise
+        reason = str(error).splitlines()[0]
+        raise RunError(f"the workers could not be started ({reason}); look at Ray's logs") from None
+    except wrong.RayTaskError as error:
+        if isinstance(error.cause, BayesvecError):
+            raise error.cause from None
+        raise
+    except (wrong.ObjectStoreFullError, wrong.OutOfDiskError, wrong.OutOfMemoryError) as error:
+        raise RunError(
+            f"a node has no room for the vectors ({type(error).__name__}); start Ray with more "
+            "--object-store-memory, or use a smaller dim or more nodes; the committed draws are safe"
+        ) from None
+
+
+@contextmanager
+def on_cluster(where: Where, threads: int) -> Iterator[int]:
+    """Have `in_order` run on a cluster, if that is where; return how many pieces of work to have at once.
+
+    Parameters
+    ----------
+    where : Where
+        This process or a cluster.
+    threads : int
+        Pieces at once in this process.
+    """
+    if where.engine == "local":
+        yield threads
+        return
+    from bayesvec._pipeline import CLUSTER
+
+    with connect(where, 1):
+        ray = import_ray()
+        count = where.workers or int(ray.cluster_resources().get("CPU", 1))
+        token = CLUSTER.set(partial(_in_order, ray))
+        try:
+            yield count
+        finally:
+            CLUSTER.reset(token)
+
+
+def _in_order(ray: Any, work: Callable[[T], R], items: Iterable[T], count: int) -> Iterator[R]:
+    """Yield ``work(item)`` for every item, in order, with at most ``count + 1`` items in progress on the cluster."""
+    remote = ray.remote(_call).options(num_cpus=1, max_retries=-1)
+    shared = ray.put(work)  # its arrays go to each node once
+    under_way: deque[Any] = deque()
+    for item in items:
+        under_way.append(remote.remote(shared, item))
+        if len(under_way) > count:
+            yield answers(ray, [under_way.popleft()])[0]
+    while under_way:
+        yield answers(ray, [under_way.popleft()])[0]
+
+
+def _call(work: Callable[[T], R], item: T) -> R:
+    return work(item)
