@@ -29,7 +29,7 @@ from bayesvec._validate import size_in_bytes
 from bayesvec.chains.display import ChainProgress, announce_compiling, show
 from bayesvec.chains.driver import Driver
 from bayesvec.chains.given import check_start, coverage, is_given, read_start, start_name, wanted_name
-from bayesvec.chains.precision import LEARNER, learn_precision
+from bayesvec.chains.precision import LEARNER, learn_precision, learn_prior
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import with_rows
 from bayesvec.counts.store import is_counts, open_counts
@@ -39,6 +39,7 @@ from bayesvec.inference.gibbs import Options as GibbsOptions
 from bayesvec.inference.methods import Method, find
 from bayesvec.priors import Prior, spherical
 from bayesvec.priors.arrays import load_prior, to_arrays
+from bayesvec.priors.learned import precisions_stated
 from bayesvec.storage import folder
 from bayesvec.storage.folder import Run
 from bayesvec.storage.kinds import SWEEPS
@@ -210,7 +211,7 @@ def fit(
         rows = {"both": data.num_words + data.num_contexts, "rho": data.num_words, "summary": 0}
         most = draws_that_fit(settings, 4 * settings.dim * rows[settings.store])  # raises if they are too few
         settings = replace(settings, draws=min(settings.draws, most))
-    settings = _with_precision(settings, data, threads=threads, progress=progress)
+    settings, prior = _with_precisions(settings, prior, data, threads=threads, progress=progress)
     chosen = find(method)
     with _clear_errors(path):
         run = folder.create(
@@ -249,7 +250,7 @@ def make_settings(
     named = {name: others.pop(name) for name in GIBBS_OPTIONS if name in others}
     asked = {name: value for name, value in named.items() if value != getattr(GibbsOptions, name)}
     chosen = find(method)
-    _check_prior(chosen, prior)
+    _check_prior(prior)
     identify = others.get("identify", Settings.identify)
     if not isinstance(anchors, str) and identify != "fixed":
         raise OptionError(
@@ -283,19 +284,30 @@ def _lengths(method: Method, others: dict[str, Any]) -> dict[str, Any]:
     return planned(**usual, **limits, chains=others.get("chains", Settings.chains))
 
 
-def _with_precision(
-    settings: Settings, counts: PairCounts, *, threads: int | None, progress: bool
-) -> Settings:
-    """Return the settings with the precision that a short Gibbs run learns, if the method cannot learn it."""
-    if settings.prior_precision != "learn" or find(settings.method).learns:
-        return settings
+def _with_precisions(
+    settings: Settings, prior: Prior | None, counts: PairCounts, *, threads: int | None, progress: bool
+) -> tuple[Settings, Prior | None]:
+    """Return settings and prior with the precisions that a short Gibbs run learns, if the method cannot."""
+    to_learn = settings.prior_precision == "learn" if prior is None else bool(prior.scale_names)
+    if not to_learn or find(settings.method).learns:
+        return settings, prior
+    how: Any = {
+        "dim": settings.dim,
+        "seed": settings.seed,
+        "threads": _num_threads(threads),
+        "show": progress,
+    }
     with threadpool_limits(limits=1, user_api="blas"), announce_compiling(enabled=progress):
-        precision = learn_precision(
-            counts, dim=settings.dim, seed=settings.seed, threads=_num_threads(threads), show=progress
-        )
+        if prior is None:
+            settings = replace(settings, prior_precision=learn_precision(counts, **how))
+            found = f"prior precision {settings.prior_precision:g}"
+        else:
+            prior = learn_prior(counts, prior, **how)
+            settings = replace(settings, prior_recipe=dict(prior.recipe))
+            found = precisions_stated(prior.recipe).rstrip(".")
     if progress:
-        tell(f"prior precision {precision:g}, learned by a short Gibbs run")
-    return replace(settings, prior_precision=precision, learned_by=LEARNER)
+        tell(f"{found}, learned by a short Gibbs run")
+    return replace(settings, learned_by=LEARNER), prior
 
 
 def prior_fingerprint(prior: Prior) -> str:
@@ -489,15 +501,11 @@ def _num_threads(threads: int | None) -> int:
     return threads or default_threads()
 
 
-def _check_prior(method: Method, prior: Prior | None) -> None:
-    """Raise if what is given is no prior, or the method cannot learn its precisions."""
+def _check_prior(prior: Prior | None) -> None:
+    """Raise if what is given is no prior."""
     if prior is not None and not isinstance(prior, Prior):
         raise OptionError(
             f"prior is {prior!r}; it must be a Prior, such as bayesvec.priors.grouped(counts) makes"
-        )
-    if prior is not None and prior.scale_names and not method.learns:
-        raise OptionError(
-            f"method {method.name} does not learn the precisions of this prior; give numbers, or use method gibbs"
         )
 
 

@@ -61,7 +61,7 @@ def test_dynamic(command, speeches):
     assert recipe["kind"] == "dynamic"
     assert recipe["slices"] == ["2001", "2002", "2005"]
     assert recipe["times"] == [2001.0, 2002.0, 2005.0]
-    assert (recipe["precision"], recipe["drift_precision"]) == (1.0, 5.0)
+    assert (recipe["precision"], recipe["drift_precision"]) == ("learn", 5.0)
     assert "iraq@2005" in there.words
     assert "iraq@2001" not in there.words
     assert set(there.groups) == {"2001", "2002", "2005"}
@@ -115,7 +115,7 @@ OTHERS = [
     (("--prior", "dynamic"), "kind is grouped there and dynamic here"),
     (("--prior", "spherical"), "prior is"),
     (("--group-precision", 4), "group_precision is 3.0 there and 4.0 here"),
-    (("--prior-precision", 2), "precision is 1.0 there and 2.0 here"),
+    (("--prior-precision", 2), "precision is learn there and 2.0 here"),
 ]
 
 
@@ -186,7 +186,6 @@ BAD = [
     (("--prior", "grouped", "--drift-precision", 3), "--drift-precision is for --prior dynamic"),
     (("--drift-precision", 3), "--drift-precision is for --prior dynamic, and the prior is spherical"),
     (("--prior", "dynamic", "--drift-precision", "x"), "drift_precision is x; it must be a positive number"),
-    (("--prior", "dynamic", "--drift-precision", "learn", "--method", "map"), "use method gibbs"),
 ]
 
 
@@ -224,3 +223,17 @@ def test_learned_precisions_are_kept(command, speeches):
         np.testing.assert_array_equal(open_draws("run").read(name), open_draws("whole").read(name))
     for name in names:
         np.testing.assert_array_equal(open_draws("run").stats(name), open_draws("whole").stats(name))
+
+
+def test_a_method_that_cannot_learn_takes_what_gibbs_learns(command, speeches):
+    given = (*table(speeches, "party"), "--prior", "grouped", "--method", "map")
+    assert command("fit", *given, *SMALL, "--out", "run")[0] == 0
+    settings = open_draws("run").manifest["settings"]
+    found = [settings["prior_recipe"][name] for name in ("precision", "group_precision", "context_precision")]
+    assert all(isinstance(value, float) for value in found)
+    assert settings["learned_by"] == "gibbs"
+    assert (
+        command("fit", "--resume", "--out", "run", "--prior", "grouped", "--prior-precision", "learn")[0] == 0
+    )
+    status, _, err = command("fit", "--resume", "--out", "run", "--prior", "grouped", "--prior-precision", 7)
+    assert (status, "there and 7.0 here" in err) == (2, True)

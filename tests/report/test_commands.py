@@ -160,7 +160,7 @@ def test_what_a_prior_was_given_in_python_is_named():
     prior = priors.graph(counts, [("a", "b")], strength=2.0)
     made = steps({"settings": run.make_settings(dim=2, prior=prior).as_dict()}, "x.run")
     assert made[-2].text == "EDGES stands for a file with what was given in Python (list)"
-    assert "--prior graph --edges EDGES --prior-precision 1.0 --prior-strength 2.0" in made[-1].text
+    assert "--prior graph --edges EDGES --prior-precision learn --prior-strength 2.0" in made[-1].text
     for other in (
         priors.graph(counts, [("a", "b")], contexts=True),
         priors.grouped(counts, group_precision=priors.Learned(shape=3.0)),

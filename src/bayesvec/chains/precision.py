@@ -1,13 +1,14 @@
-"""The precision of the spherical prior, learned by a short Gibbs run for methods that cannot learn it."""
+"""Precisions of a prior, learned by a short Gibbs run for methods that cannot learn them."""
 
 import numpy as np
 
 from bayesvec._parallel import Threads
 from bayesvec._progress import progress
+from bayesvec._types import Float64
 from bayesvec.chains.driver import Driver
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.inference.methods import find
-from bayesvec.priors import spherical
+from bayesvec.priors import Prior, spherical
 from bayesvec.storage.memory import Memory
 from bayesvec.storage.settings import Settings
 
@@ -17,15 +18,26 @@ DIGITS = 4
 
 
 def learn_precision(counts: PairCounts, *, dim: int, seed: int, threads: int, show: bool = False) -> float:
-    """Return the precision of both sides that a short Gibbs run learns.
+    """Return the precision of both sides of the spherical prior that a short Gibbs run learns.
 
     The data determine the product of the two sides' precisions, so it is their geometric mean, averaged over the
-    second half of the run.
+    second half of the run. Parameters are those of `learn_prior`.
+    """
+    logs = _learned_logs(counts, spherical("learn"), dim=dim, seed=seed, threads=threads, show=show)
+    return _rounded(float(np.mean(logs)))
+
+
+def learn_prior(
+    counts: PairCounts, prior: Prior, *, dim: int, seed: int, threads: int, show: bool = False
+) -> Prior:
+    """Return a prior with its learned precisions fixed where a short Gibbs run finds them.
 
     Parameters
     ----------
     counts : PairCounts
         The data.
+    prior : Prior
+        The prior, with precisions to learn.
     dim : int
         Length of a vector.
     seed : int
@@ -35,6 +47,14 @@ def learn_precision(counts: PairCounts, *, dim: int, seed: int, threads: int, sh
     show : bool
         Show progress.
     """
+    logs = _learned_logs(counts, prior, dim=dim, seed=seed, threads=threads, show=show)
+    return prior.fixed_at([_rounded(value) for value in logs.tolist()])
+
+
+def _learned_logs(
+    counts: PairCounts, prior: Prior, *, dim: int, seed: int, threads: int, show: bool
+) -> Float64:
+    """Return the mean of the log of each scale over the second half of the run."""
     method = find(LEARNER)
     settings = Settings(
         dim=dim,
@@ -46,10 +66,14 @@ def learn_precision(counts: PairCounts, *, dim: int, seed: int, threads: int, sh
         prior_precision="learn",
         options=method.make_options({}),
     )
-    driver = Driver(Memory(settings, counts), method, counts, spherical("learn"), threads=threads)
+    driver = Driver(Memory(settings, counts), method, counts, prior, threads=threads)
     logs = []
     with Threads(threads) as workers, progress("learning the prior", SWEEPS, enabled=show) as advance:
         for _, (state, _info) in zip(range(SWEEPS), driver.states(0, workers), strict=False):
-            logs.append(float(np.mean(np.log(state.scales))))
-            advance(1, f"precision {np.exp(logs[-1]):.3g}")
-    return float(f"{np.exp(np.mean(logs[SWEEPS // 2 :])):.{DIGITS}g}")
+            logs.append(np.log(state.scales))
+            advance(1, f"precision {np.exp(np.mean(logs[-1])):.3g}")
+    return np.asarray(np.mean(logs[SWEEPS // 2 :], axis=0))
+
+
+def _rounded(log_scale: float) -> float:
+    return float(f"{np.exp(log_scale):.{DIGITS}g}")

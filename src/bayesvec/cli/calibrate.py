@@ -60,7 +60,7 @@ def calibrate(
         "dim": dim,
         "pairs": pairs,
         "worlds": worlds,
-        **_prior(prior, method, dim),
+        **_prior(prior, dim),
         "slices": slices,
         "zipf": zipf,
         "draws": draws,
@@ -82,9 +82,9 @@ def calibrate(
         raise typer.Exit(1)
 
 
-def _prior(options: PriorOptions, method: str, dim: int) -> dict[str, Any]:
+def _prior(options: PriorOptions, dim: int) -> dict[str, Any]:
     """Return the arguments of `calibrate` that set the prior."""
-    checked = options.check(method)
+    checked = options.check()
     if options.is_default:
         return checked
     return {"prior": lambda counts: options.make(counts, dim)["prior"]}

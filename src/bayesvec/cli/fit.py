@@ -253,9 +253,7 @@ def _run(
             what = f"there is no run at {path} to resume; " if resume else ""
             raise RunError(f"{what}give TEXT or --counts to start one", path=str(path))
         # before the text is counted
-        run.make_settings(
-            **settings, **prior.check(settings.get("method", Settings.method)), threads=data.threads
-        )
+        run.make_settings(**settings, **prior.check(), threads=data.threads)
         engines.check(where, methods.find(settings.get("method", Settings.method)))
         folder.check_free(path, force=force)
         counts = data.load()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from bayesvec.cli.app import PRIOR
 from bayesvec.cli.options import WithOptions, parameter
 from bayesvec.errors import OptionError
-from bayesvec.inference import methods
 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
@@ -87,19 +86,14 @@ class PriorOptions:
 
         return (self.prior or DEFAULT) == DEFAULT and not self.given.keys() - {"prior_precision"}
 
-    def check(self, method: str) -> dict[str, Any]:
+    def check(self) -> dict[str, Any]:
         """Return the settings that do not need the counts; raise if an option is wrong for this prior."""
         family, given = self._read()
         for option in family.options:
             if family.default(option.argument) is inspect.Parameter.empty and option.argument not in given:
                 what = "a file: " if option.kind == "file" else ""
                 raise OptionError(f"--prior {family.name} needs {what}{option.flag}")
-        plain = self._plain(family, given)
-        if plain is None and "learn" in given.values() and not methods.find(method).learns:
-            raise OptionError(
-                f"method {method} does not learn the precisions of this prior; give numbers, or use method gibbs"
-            )
-        return plain or {}
+        return self._plain(family, given) or {}
 
     def make(self, counts: "PairCounts", dim: int) -> dict[str, Any]:
         """Return the settings of the prior for these counts."""

@@ -311,6 +311,11 @@ class _Trial:
             precision = self.settings.prior_precision
             assert precision is not None
             prior = spherical(precision)
+        if prior.scale_names and not self.method.learns:
+            raise OptionError(
+                f"{' and '.join(prior.scale_names)} are learned, which gibbs can do, and the method is "
+                f"{self.method.name}; give numbers"
+            )
         memory = Memory(replace(self.settings, seed=seed), counts)
         try:
             Driver(memory, self.method, counts, prior).run_chain(0)

@@ -189,15 +189,22 @@ def get_vector(posterior: "Posterior", word: str, norm: bool = False) -> Float64
     return vector / np.linalg.norm(vector) if norm else vector
 
 
-def to_keyedvectors(posterior: "Posterior") -> Any:
-    """Return the posterior means as gensim's KeyedVectors, if gensim is installed: vectors without uncertainty."""
+def to_keyedvectors(posterior: "Posterior", *, centred: bool = True) -> Any:
+    """Return the posterior means as gensim's KeyedVectors, if gensim is installed: vectors without uncertainty.
+
+    Parameters
+    ----------
+    centred : bool, optional
+        Less their average over the words, as ``export`` writes them: the better point estimate of similarity.
+    """
     from gensim.models import KeyedVectors
 
     from bayesvec.vectors.read import posterior_mean
 
     means = posterior_mean(posterior.draws)
     keyed = KeyedVectors(means.dim)
-    keyed.add_vectors(list(means.words), means.values)
+    values = means.values - means.values.mean(axis=0, dtype=np.float64) if centred else means.values
+    keyed.add_vectors(list(means.words), values.astype(np.float32))
     return keyed
 
 

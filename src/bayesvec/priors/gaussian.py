@@ -12,7 +12,7 @@ conditional given the others, which has the precision :math:`P_{ww}` and the shi
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -310,6 +310,22 @@ class Prior:
         return Prior(
             self.rho.at(values[:split]), self.alpha.at(values[split:]), self.recipe, self.added, self.notes
         )
+
+    def fixed_at(self, scales: npt.ArrayLike) -> "Prior":
+        """Return the prior with its learned scales fixed at values, in the order of `scale_names`."""
+        there = self.at(scales)
+        recipe = dict(self.recipe)
+        for side, beginning in ((there.rho, ""), (there.alpha, "context_")):
+            for part in side.learned:
+                if beginning + part.name in recipe:
+                    recipe[beginning + part.name] = part.scale
+        sides = [
+            RowPrior.of_parts([replace(part, learned=None) for part in side.parts], side.mean)
+            if side.parts
+            else side
+            for side in (there.rho, there.alpha)
+        ]
+        return Prior(sides[0], sides[1], recipe, self.added, self.notes)
 
     def log_density(self, rho: Float64, alpha: Float64) -> float:
         """Return the log density of both sides, normalising constants included."""

@@ -32,7 +32,7 @@ def graph(
     counts: PairCounts,
     edges: Any,
     *,
-    precision: float | str | Learned = 1.0,
+    precision: float | str | Learned = "learn",
     strength: float = 1.0,
     context_precision: float | str | Learned | None = None,
     contexts: bool = False,

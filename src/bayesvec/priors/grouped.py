@@ -27,8 +27,8 @@ from bayesvec.priors.table import CONTEXT_PRECISION, PRECISION, Family, Option
 def grouped(
     counts: PairCounts,
     *,
-    precision: float | str | Learned = 1.0,
-    group_precision: float | str | Learned = 10.0,
+    precision: float | str | Learned = "learn",
+    group_precision: float | str | Learned = "learn",
     context_precision: float | str | Learned | None = None,
     shared: str = SHARED,
 ) -> Prior:

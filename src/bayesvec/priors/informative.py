@@ -25,7 +25,7 @@ def informative(
     *,
     strength: float = 100.0,  # a standard deviation of a tenth
     size: float = 1.0,
-    precision: float | str | Learned = 1.0,
+    precision: float | str | Learned = "learn",
     context_precision: float | str | Learned | None = None,
 ) -> Prior:
     """Return a prior that pins chosen words to the ends of axes, which gives these axes a meaning.

@@ -30,7 +30,7 @@ def from_vectors(
     *,
     strength: float | str | Learned = 10.0,
     scale: float = 1.0,
-    precision: float | str | Learned = 1.0,
+    precision: float | str | Learned = "learn",
     context_precision: float | str | Learned | None = None,
 ) -> Prior:
     """Return a prior whose mean is given by pretrained vectors; rotations are fixed by it.

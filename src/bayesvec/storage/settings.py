@@ -145,9 +145,13 @@ class Settings:
         return {name: value for name, value in values.items() if value or name not in _LATER}
 
 
-def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
-    """Say which of the ``wanted`` settings are not those of the run; what only makes it longer is no difference."""
+def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any], *, learned: bool = False) -> list[str]:
+    """Say which of the ``wanted`` settings are not those of the run; what only makes it longer is no difference.
+
+    With ``learned``, a short Gibbs run has learned what is to be learned.
+    """
     found = []
+    learned |= bool(stored.get("learned_by"))
     same_prior = wanted.get("prior") is not None and wanted["prior"] == stored.get("prior")
     chosen = [name for name in _CHOSEN if wanted.get("auto", {}).get(name)]
     for name, value in wanted.items():
@@ -156,10 +160,10 @@ def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[st
             continue
         if name == "prior_recipe" and same_prior:
             continue  # its fingerprint decides; an older run may keep less of the recipe
-        if name == "prior_precision" and value == "learn" and stored.get("learned_by"):
+        if learned and value == "learn":
             continue
         if isinstance(value, Mapping) and isinstance(before, Mapping):
-            found += differences(before, value)
+            found += differences(before, value, learned=learned)
         elif before != value and not (name == "draws" and value > stored["draws"]):
             found.append(f"{name} is {_shown(before)} there and {_shown(value)} here")
     return found
