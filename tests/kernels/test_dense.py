@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bayesvec.kernels.dense import add_gram, factor, solve_factor
+from bayesvec.kernels.dense import add_gram, factor, fold_gram, solve_factor
 from bayesvec.kernels.vector import padded
 
 DIMS = [1, 2, 5, 8, 9, 16, 20, 31, 50, 100, 129]
@@ -26,9 +26,10 @@ def test_gram_is_the_product_added(dim, count):
     generator = np.random.default_rng(dim)
     panel = np.zeros((40, padded(dim)), dtype=np.float32)
     panel[:, :dim] = generator.normal(size=(40, dim))
-    before = generator.normal(size=(padded(dim), padded(dim + 1)))
+    before = np.triu(generator.normal(size=(padded(dim), padded(dim + 1))))
     gram = before.copy()
     add_gram(panel, count, dim, gram)
+    fold_gram(dim, gram)
     used = panel[:count, :dim].astype(np.float64)
     expected = before[:dim, :dim] + used.T @ used
     np.testing.assert_allclose(np.triu(gram[:dim, :dim]), np.triu(expected), atol=1e-6 * count)
@@ -40,7 +41,7 @@ def test_factor_and_solve_match_numpy(dim):
     matrix = positive_definite(dim)
     right = np.random.default_rng(1).normal(size=dim)
     held = augmented(matrix, right)
-    assert factor(held, dim)
+    assert factor(held, dim, held.shape[1])
     lower = np.linalg.cholesky(matrix)
     np.testing.assert_allclose(np.triu(held[:dim, :dim]), lower.T, atol=1e-9)
     np.testing.assert_allclose(held[:dim, dim], np.linalg.solve(lower, right), atol=1e-9)
@@ -55,4 +56,4 @@ def test_factor_and_solve_match_numpy(dim):
 def test_factor_reports_what_is_not_positive_definite(bad, where):
     held = augmented(np.eye(12), np.zeros(12))
     held[where, where] = bad
-    assert not factor(held, 12)
+    assert not factor(held, 12, held.shape[1])

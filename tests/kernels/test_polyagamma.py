@@ -1,5 +1,7 @@
 """The Polya-Gamma kernel: the exact distribution, the table-driven draws, Devroye's sampler, the front."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -7,6 +9,7 @@ from scipy.stats import kstwobign, norm
 
 from bayesvec.errors import OptionError
 from bayesvec.kernels import polyagamma_exact as exact
+from bayesvec.kernels import polyagamma_tables
 from bayesvec.kernels.polyagamma import fill_polyagamma, load_tables, random_polyagamma
 from bayesvec.kernels.polyagamma_scalar import draws_from_normals, normals_from_words
 from bayesvec.kernels.polyagamma_tables import HZ_LIMIT, SMALL, Z_LIMIT
@@ -154,6 +157,33 @@ class TestQuantileFunction:
                 shape, np.array([0.0, 2.2, 9.0, 70.0]), np.linspace(0, 2**32 - 1, 20_001).astype(np.int64)
             )
             assert np.all(np.diff(x, axis=1) > 0)
+
+
+class TestKept:
+    """The tables are kept beside the compiled code."""
+
+    def load(self, monkeypatch: pytest.MonkeyPatch, folder: Path | None) -> polyagamma_tables.Tables:
+        monkeypatch.setattr(polyagamma_tables, "cache_folder", lambda: folder)
+        return polyagamma_tables.load_tables.__wrapped__()
+
+    def test_what_is_kept_is_what_was_computed(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        built = self.load(monkeypatch, tmp_path)
+        (path,) = tmp_path.iterdir()
+        monkeypatch.setattr(polyagamma_tables, "build_tables", lambda: pytest.fail("computed again"))
+        for kept, table in zip(self.load(monkeypatch, tmp_path), built, strict=True):
+            np.testing.assert_array_equal(kept, table)
+            assert kept.ctypes.data % 64 == 0
+        monkeypatch.undo()
+        path.write_bytes(path.read_bytes()[:1000])  # damaged: computed again, and replaced
+        damaged = self.load(monkeypatch, tmp_path)
+        np.testing.assert_array_equal(damaged.small, built.small)
+        assert path.stat().st_size > 1_000_000
+
+    def test_a_folder_that_cannot_be_written_does_not_matter(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        for folder in (None, tmp_path / "missing"):
+            assert self.load(monkeypatch, folder).small.any()
 
 
 class TestFill:

@@ -142,7 +142,7 @@ def test_messages_are_inverses(dim):
     matrix, b = a @ a.T + np.eye(dim), generator.normal(size=dim)
     upper = np.zeros((padded(dim), padded(dim + 1)))
     upper[:dim, :dim], upper[:dim, dim] = matrix, b
-    assert factor(upper, dim)
+    assert factor(upper, dim, upper.shape[1])
     message = np.full_like(upper, 7.0)
     fill_message(-3.0, dim, upper, message)
     triangle = np.triu(upper[:dim, :dim])

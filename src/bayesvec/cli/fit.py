@@ -231,6 +231,7 @@ def _run(
     from time import perf_counter
 
     from bayesvec import fitting as run
+    from bayesvec.inference.gibbs import ahead
     from bayesvec.storage import folder
 
     common: dict[str, Any] = {"threads": data.threads, "progress": data.show}
@@ -256,6 +257,8 @@ def _run(
         run.make_settings(**settings, **prior.check(), threads=data.threads)
         engines.check(where, methods.find(settings.get("method", Settings.method)))
         folder.check_free(path, force=force)
+        if settings.get("method", Settings.method) == Settings.method:
+            ahead.start()
         counts = data.load()
         settings |= prior.make(counts, settings.get("dim", Settings.dim))
         posterior = run.fit(counts, out=path, force=force, **settings, **common, **asdict(where))

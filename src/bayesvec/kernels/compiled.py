@@ -26,7 +26,11 @@ def compiled(function: F, **options: Any) -> F:
 
 
 def inlined(function: F) -> F:
-    """Compile ``function`` into each of its callers (for scalar helpers in inner loops)."""
+    """Compile ``function`` into each of its callers: helpers of inner loops, and steps with one or two callers.
+
+    Numba optimises a function by itself and once more in each caller, and passes a tuple of arrays by dozens of
+    arguments; without that a first start takes a third less time.
+    """
     return compiled(function, inline="always")
 
 
@@ -38,3 +42,20 @@ def fused(function: F) -> F:
 def summing(function: F) -> F:
     """Compile a sum that may be reordered, so that it is vectorised; NaN and infinity are kept."""
     return compiled(function, fastmath={"reassoc", "contract", "nsz"})
+
+
+def is_cached(function: Callable[..., Any]) -> bool:
+    """Whether some version of a compiled function is in the cache on disk, or nothing is ever kept there."""
+    cache_file = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    return cache_file is None or bool(cache_file._load_index())
+
+
+def cache_folder() -> Path | None:
+    """Return the folder in which compiled code is kept; None if there is none."""
+    path = getattr(getattr(_nothing, "_cache", None), "cache_path", None)
+    return None if path is None else Path(path)
+
+
+@compiled
+def _nothing() -> None:
+    """Do nothing: never compiled, it only has a place in the cache."""

@@ -7,7 +7,7 @@ sizes this factors in about 0.6 of the time of SciPy's LAPACK and solves the rig
 import math
 
 from bayesvec._types import Float32, Float64
-from bayesvec.kernels.compiled import compiled
+from bayesvec.kernels.compiled import compiled, inlined
 from bayesvec.kernels.vector import (
     add_tail,
     add_tile_1,
@@ -21,34 +21,57 @@ from bayesvec.kernels.vector import (
 
 
 @compiled
+def _add_tiles(panel: Float32, count: int, row: int, first: int, last: int, gram: Float64) -> None:
+    """Add four rows of ``panel[:count].T @ panel[:count]``, columns ``first`` to ``last``, to ``gram``."""
+    column = first
+    left = (last - first) // 8
+    while left == 3 or left > 4:
+        add_tile_3(panel, count, row, column, gram)
+        column += 24
+        left -= 3
+    while left >= 2:
+        add_tile_2(panel, count, row, column, gram)
+        column += 16
+        left -= 2
+    if left == 1:
+        add_tile_1(panel, count, row, column, gram)
+
+
+@compiled
 def add_gram(panel: Float32, count: int, dim: int, gram: Float64) -> None:
-    """Add ``panel[:count].T @ panel[:count]`` to the upper triangle of ``gram``.
+    """Add ``panel[:count].T @ panel[:count]`` to ``gram``; `fold_gram` then completes its upper triangle.
+
+    The last one to four axes of a dimension that is no multiple of 8 are multiplied as rows, by all the axes before
+    them: as columns they would take a whole vector in every row.
 
     Parameters
     ----------
-    panel : ndarray of float32, shape (size, padded dim)
+    panel : ndarray of float32, shape (size, at least padded dim)
         Rows to multiply. Sums over ``count`` of them are taken in float32: keep it to a few hundred.
     count : int
         How many rows count; at least 1.
     dim : int
         Size of the triangle that is wanted.
     gram : ndarray of float64, shape (at least padded dim, at least padded dim)
-        Added to; what stands below the diagonal is scratch.
+        Added to.
     """
-    width = panel.shape[1]
-    for row in range(0, dim, 4):
-        column = row // 8 * 8
-        left = (width - column) // 8
-        while left == 3 or left > 4:
-            add_tile_3(panel, count, row, column, gram)
-            column += 24
-            left -= 3
-        while left >= 2:
-            add_tile_2(panel, count, row, column, gram)
-            column += 16
-            left -= 2
-        if left == 1:
-            add_tile_1(panel, count, row, column, gram)
+    whole = dim // 8 * 8
+    width = whole if dim - whole <= 4 else whole + 8
+    for row in range(0, min(dim, width), 4):
+        _add_tiles(panel, count, row, row // 8 * 8, width, gram)
+    if width < dim:
+        _add_tiles(panel, count, width, width - width, width + 8, gram)
+
+
+@inlined
+def fold_gram(dim: int, gram: Float64) -> None:
+    """Move what `add_gram` has put to the left of the diagonal into the upper triangle."""
+    whole = dim // 8 * 8
+    if dim - whole <= 4:
+        for row in range(whole, dim):
+            for column in range(whole):
+                gram[column, row] += gram[row, column]
+                gram[row, column] = 0.0
 
 
 @compiled
@@ -67,7 +90,7 @@ def subtract_product(
 
 
 @compiled
-def factor(matrix: Float64, dim: int) -> bool:
+def factor(matrix: Float64, dim: int, width: int) -> bool:
     """Overwrite the upper triangle of ``matrix[:dim, :dim]`` with U, where U^T U is the matrix.
 
     Columns from ``dim`` on are right-hand sides: column b becomes U^-T b. Eight rows at a time: subtract what
@@ -75,17 +98,18 @@ def factor(matrix: Float64, dim: int) -> bool:
 
     Parameters
     ----------
-    matrix : ndarray of float64, shape (at least dim rounded up to 8, multiple of 8)
+    matrix : ndarray of float64, shape (at least dim rounded up to 8, at least width)
         Symmetric; only the upper triangle is read.
     dim : int
         Size of the matrix.
+    width : int
+        Number of columns, right-hand sides included: a multiple of 8.
 
     Returns
     -------
     bool
         Whether the matrix is positive definite.
     """
-    width = matrix.shape[1]
     for top in range(0, dim, 8):
         if top:
             for row in (top, top + 4):
@@ -98,17 +122,19 @@ def factor(matrix: Float64, dim: int) -> bool:
             for column in range(row, width):
                 matrix[row, column] *= scale
             for below in range(row + 1, min(top + 8, dim)):
-                add_tail(matrix, below, row, -matrix[row, below], top)
+                add_tail(matrix, below, row, -matrix[row, below], top, width)
     return True
 
 
-@compiled
+@inlined
 def solve_factor(upper: Float64, dim: int, right: Float64, x: Float64) -> None:
     """Solve ``U x = right`` for the factor of `factor`.
 
-    ``x`` has the length of a row of ``upper`` and is zero beyond ``dim`` afterwards.
+    ``x`` has room for ``dim`` rounded up to 4, and is zero beyond ``dim`` afterwards.
     """
-    x[:] = 0.0
+    stop = (dim + 3) // 4 * 4
+    for k in range(len(x)):
+        x[k] = 0.0
     for row in range(dim - 1, -1, -1):
-        explained = dot_tail(upper, row, x, (row + 1) // 4 * 4) if row + 1 < dim else 0.0
+        explained = dot_tail(upper, row, x, (row + 1) // 4 * 4, stop) if row + 1 < dim else 0.0
         x[row] = (right[row] - explained) / upper[row, row]

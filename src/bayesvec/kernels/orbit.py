@@ -21,11 +21,12 @@ pairs of axes make all A of determinant 1. There they are the whole move.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
 from bayesvec._types import Float32, Float64
-from bayesvec.kernels.compiled import compiled
+from bayesvec.kernels.compiled import compiled, inlined
 from bayesvec.kernels.rng import Key, fill_normals, uniforms
 from bayesvec.kernels.vector import add_tail, dot_tail
 
@@ -36,9 +37,10 @@ SHEAR_ROUNDS = 8  # of all shears, where there is nothing else
 # rows of each rotation.
 _SHEARS = 1 << 30
 _ROTATION = 1 << 31
+_FIRST: Any = np.int64(0)  # block; a plain number would be a type, and a compilation, of its own
 
 
-@compiled
+@inlined
 def _log_height(t: float, power: float, omega: float, mode: float) -> float:
     """Log density of the centred log of a GIG variate, zero at its mode."""
     return power * t - omega * (math.cosh(mode + t) - math.cosh(mode))
@@ -101,15 +103,16 @@ def fill_rotation(key: Key, number: int, out: Float64) -> None:
     the uniform distribution over all orthogonal matrices (Mezzadri 2007). Columns beyond the square are
     padding and become zero.
     """
-    dim = len(out)
-    out[:, dim:] = 0.0
+    dim, width = out.shape
     for i in range(dim):
         row = out[i]
-        fill_normals(key, _ROTATION + number * dim + i, 0, row[:dim])
+        for k in range(dim, width):
+            row[k] = 0.0
+        fill_normals(key, _ROTATION + number * dim + i, _FIRST, row[:dim])
         for _ in range(2):
             for j in range(i):
-                add_tail(out, i, j, -dot_tail(out, j, row, 0), 0)
-        norm = math.sqrt(dot_tail(out, i, row, 0))
+                add_tail(out, i, j, -dot_tail(out, j, row, 0, width), 0, width)
+        norm = math.sqrt(dot_tail(out, i, row, 0, width))
         for k in range(dim):
             row[k] /= norm
 
@@ -120,7 +123,8 @@ def _multiply(a: Float64, b: Float64, out: Float64) -> None:
     dim = len(a)
     for i in range(dim):
         line = out[i, :dim]
-        line[:] = 0.0
+        for k in range(dim):
+            line[k] = 0.0
         for j in range(0, dim - dim % 4, 4):
             w, x, y, z = a[i, j], a[i, j + 1], a[i, j + 2], a[i, j + 3]
             p, q, r, s = b[j], b[j + 1], b[j + 2], b[j + 3]
@@ -136,9 +140,13 @@ def _rotate(rotation: Float64, axes: Float64, form: Float64, rotated: Float64) -
     """Rotate one side: its ``axes``, a row each, and its quadratic ``form`` in them."""
     dim = len(form)
     _multiply(rotation, axes, rotated)
-    axes[:] = rotated
+    for i in range(dim):  # loops: what assigns an array to another takes seconds to compile
+        for k in range(dim):
+            axes[i, k] = rotated[i, k]
     _multiply(rotation, form, rotated)
-    form[:] = rotated.T
+    for i in range(dim):
+        for k in range(dim):
+            form[i, k] = rotated[k, i]
     _multiply(rotation, form, rotated)
     for i in range(dim):
         for k in range(i + 1):
@@ -148,9 +156,11 @@ def _rotate(rotation: Float64, axes: Float64, form: Float64, rotated: Float64) -
 @compiled
 def _rescale(axes: Float64, form: Float64, k: int, scale: float) -> None:
     """Multiply axis ``k`` of one side by ``scale``."""
-    axes[k] *= scale
-    form[k] *= scale
-    form[:, k] *= scale
+    for i in range(len(form)):
+        axes[k, i] *= scale
+        form[k, i] *= scale
+    for i in range(len(form)):
+        form[i, k] *= scale
 
 
 @compiled
@@ -198,7 +208,7 @@ def draw_change(form_rho: Float64, form_alpha: Float64, power: float, key: Key) 
                 scale = math.sqrt(draw_gig(power, rho[k, k], alpha[k, k], key, row))
                 _rescale(change, rho, k, scale)
                 _rescale(inverse, alpha, k, 1.0 / scale)
-            fill_normals(key, _SHEARS + row, 0, normals[:k])
+            fill_normals(key, _SHEARS + row, _FIRST, normals[:k])
             for j in range(k):
                 if rho[k, k] > 0.0 and alpha[j, j] > 0.0:
                     weight = rho[k, k] + alpha[j, j]
@@ -280,7 +290,7 @@ def draw_shears(
     normals = np.empty(dim)
     for step in range(SHEAR_ROUNDS * dim):
         i = step % dim
-        fill_normals(key, _SHEARS + step, 0, normals)
+        fill_normals(key, _SHEARS + step, _FIRST, normals)
         for j in range(dim):
             if i == j:
                 continue

@@ -13,15 +13,26 @@ import numpy.typing as npt
 from bayesvec._types import Float32, Float64, Int32
 from bayesvec.errors import OptionError
 from bayesvec.kernels.compiled import compiled
-from bayesvec.kernels.polyagamma_scalar import draws_from_normals, large_draw, normals_from_words
-from bayesvec.kernels.polyagamma_tables import Z_LIMIT, Tables, load_tables
-from bayesvec.kernels.polyagamma_vector import LANES, kinds8, large8, normals8, small8
+from bayesvec.kernels.polyagamma_scalar import draws_from_normals, normals_from_words
+from bayesvec.kernels.polyagamma_tables import Tables, load_tables
+from bayesvec.kernels.polyagamma_vector import LANES, large8, normals8, small8, small_kinds8
 from bayesvec.kernels.rng import USER, Key, fill_words, make_key
 
 __all__ = ["Tables", "fill_polyagamma", "load_tables", "random_polyagamma"]
 
 _EVERY = (1 << LANES) - 1
-_Z_LIMIT = np.float32(Z_LIMIT)
+
+
+@compiled
+def draw_groups(n: Int32, eta: Float32, tables: Tables, out: Float32) -> None:
+    """Replace uniform words, the bits of ``out``, by draws of PG(n, eta): whole groups of eight."""
+    for first in range(0, len(n), LANES):
+        normals8(out, tables.normal, first)
+        small = small_kinds8(n, eta, first)
+        if small:
+            small8(n, eta, out, tables.moments, tables.small, first)
+        if small != _EVERY:
+            large8(n, eta, out, tables.mean, tables.moments, tables.large, first)
 
 
 @compiled
@@ -56,26 +67,10 @@ def fill_polyagamma(
     """
     words = out.view(np.int32)
     fill_words(key, row, first_index, words)
-    size = len(n)
-    if size < LANES:
-        normals_from_words(words, tables.normal, out)
-        draws_from_normals(n, eta, out, tables, out)
-        return
-    for i in range(0, size, LANES):
-        first = min(i, size - LANES)  # the last group reaches back over draws that are done, and skips them
-        normals8(out, tables.normal, first, i - first)
-    for i in range(0, size, LANES):
-        first = min(i, size - LANES)
-        skip = i - first
-        kinds = kinds8(n, eta, first, skip)
-        if kinds & _EVERY:
-            small8(n, eta, out, tables.moments, tables.small, first, skip)
-        if kinds >> LANES:
-            large8(n, eta, out, tables.mean, tables.moments, tables.large, first, skip)
-        if (kinds | kinds >> LANES) & _EVERY != _EVERY:  # some eta is huge or not a number
-            for k in range(i, first + LANES):
-                if not abs(eta[k]) < _Z_LIMIT:
-                    out[k] = large_draw(n[k], abs(eta[k]), out[k], tables)
+    whole = len(n) // LANES * LANES
+    draw_groups(n[:whole], eta[:whole], tables, out[:whole])
+    normals_from_words(words[whole:], tables.normal, out[whole:])
+    draws_from_normals(n[whole:], eta[whole:], out[whole:], tables, out[whole:])
 
 
 @compiled

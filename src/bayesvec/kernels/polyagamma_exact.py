@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from bayesvec._types import Float64
 
@@ -146,6 +145,8 @@ def quantile(
     points, reach : optional
         As in `tails`.
     """
+    from scipy.special import ndtri  # slow to import, and seldom needed
+
     t, h, z = np.broadcast_arrays(*(np.asarray(a, dtype=np.float64) for a in (t, h, z)))
     shape = t.shape
     t, h, z = t.ravel(), h.ravel(), z.ravel()

@@ -13,15 +13,23 @@ A cell holds a bicubic: 16 float32 coefficients, one cache line. Cells in z are 
 of z + 4, so that their number is read off the leading bits of that float.
 """
 
+import hashlib
+import os
+import tempfile
+import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+import numpy.typing as npt
 
 from bayesvec._types import Float32, Float64
 from bayesvec.kernels import polyagamma_exact as exact
+from bayesvec.kernels.compiled import KERNELS, cache_folder
+from bayesvec.kernels.vector import aligned_zeros
 
 Table = Float32
 
@@ -95,19 +103,13 @@ def _bicubics(values: Float64, z_cells: int, t_cells: int) -> Table:
     return np.asarray(cells.reshape(*front, z_cells, t_cells, 16), dtype=np.float32)
 
 
-def _aligned(shape: tuple[int, ...]) -> Table:
-    """Return zeros whose rows of 16 begin where cache lines do."""
-    size = int(np.prod(shape))
-    room = np.zeros(size + 16, dtype=np.float32)
-    first = (-room.ctypes.data % 64) // 4
-    return room[first : first + size].reshape(shape)
-
-
 def _normal_table() -> Table:
     """Fit t >= 0 with upper tail (word + 1/2) / 2**32, for each 1/8 of an octave of word + 1/2."""
     start = 2.0 ** (np.arange(OCTAVES) - 1.0)[:, None, None]
     part = (np.arange(1 << NORMAL_BITS)[:, None] + _chebyshev(4)) / (1 << NORMAL_BITS)
     tail = start * (1.0 + part) / 2.0**32
+    from scipy.special import ndtri  # slow to import, and seldom needed
+
     values = -ndtri(np.minimum(tail, 1.0 - 1e-9))
     return np.asarray((values @ _monomials(4).T).reshape(-1, 4), dtype=np.float32)
 
@@ -135,7 +137,7 @@ def _small_table() -> Table:
 
     One that begins just where the limit is (z = 4 for h = 12) is reached: z + 4 is rounded.
     """
-    table = _aligned((SMALL, Z_CELLS, T_CELLS, 16))
+    table = aligned_zeros((SMALL, Z_CELLS, T_CELLS, 16))
     for h in range(1, SMALL + 1):
         octaves = int(np.searchsorted(Z_EDGES, HZ_LIMIT / h, side="right"))
         z = _nodes(np.asarray(Z_EDGES[: octaves + 1]), 10)[..., None, None]
@@ -157,13 +159,44 @@ def _large_table(z_nodes: int = 10, t_panels: int = 2, t_nodes: int = 12) -> Tab
     ratio = exact.quantile(t, h, z, points=32, reach=9.0) / exact.mean(h, z)
     values = ((ratio - 1.0) / d - t) / d
     powers = np.einsum("ab,b...->a...", _monomials(D_TERMS), values)
-    table = _aligned((Z_CELLS_LARGE * T_CELLS_LARGE, D_TERMS * 16))
+    table = aligned_zeros((Z_CELLS_LARGE * T_CELLS_LARGE, D_TERMS * 16))
     cells = np.moveaxis(_bicubics(powers, Z_CELLS_LARGE, T_CELLS_LARGE), 0, 2)
     table[:] = cells.reshape(table.shape)
     return table
 
 
+def build_tables() -> Tables:
+    """Return the tables, computed: most of a second."""
+    return Tables(_normal_table(), _mean_table(), _moments_table(), _small_table(), _large_table())
+
+
 @lru_cache(maxsize=1)
 def load_tables() -> Tables:
-    """Return the tables, built once in a process."""
-    return Tables(_normal_table(), _mean_table(), _moments_table(), _small_table(), _large_table())
+    """Return the tables: from the folder of compiled code, or computed and kept there."""
+    folder = cache_folder()
+    if folder is None:
+        return build_tables()
+    stamp = hashlib.sha256(repr((KERNELS, np.__version__)).encode()).hexdigest()[:16]
+    path = folder / f"polyagamma-{stamp}.npz"
+    try:
+        with path.open("rb") as file, np.load(file) as kept:
+            return Tables(*(_aligned(kept[name]) for name in Tables._fields))
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):  # not there, or damaged
+        tables = build_tables()
+    with suppress(OSError):  # where nothing can be kept the next start computes again
+        _keep(tables, path)
+    return tables
+
+
+def _aligned(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a copy that begins where a cache line does."""
+    out = aligned_zeros(table.shape, table.dtype)
+    out[...] = table
+    return out
+
+
+def _keep(tables: Tables, path: Path) -> None:
+    """Write the tables, whole or not at all."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.stem, delete=False) as file:
+        np.savez(file, **tables._asdict())
+    os.replace(file.name, path)

@@ -140,23 +140,17 @@ class _Group:
     """Eight neighbouring places of the arrays a function was given."""
 
     def __init__(self, context: Any, builder: Any, signature: Any, args: Any) -> None:
-        self.builder, self.index, self.skip = builder, args[-2], args[-1]
+        self.builder, self.index = builder, args[-1]
         self.data = [
             context.make_array(kind)(context, builder, value).data
-            for kind, value in zip(signature.args[:-2], args[:-2], strict=True)
+            for kind, value in zip(signature.args[:-1], args[:-1], strict=True)
         ]
 
     def load(self, number: int, kind: Any) -> Any:
         return self.builder.load(self._at(number, kind), align=4)
 
     def store(self, number: int, value: Any) -> None:
-        """Put the values from lane ``skip`` on into their places."""
-        builder = self.builder
-        skip = builder.insert_element(ir.Constant(_INTS, ir.Undefined), self.skip, ir.Constant(_INT, 0))
-        skip = _shuffle(builder, skip, skip, [0] * LANES)
-        kept = builder.icmp_signed("<", ir.Constant(_INTS, list(range(LANES))), skip)
-        value = builder.select(kept, self.load(number, value.type), value)
-        builder.store(value, self._at(number, value.type), align=4)
+        self.builder.store(value, self._at(number, value.type), align=4)
 
     def _at(self, number: int, kind: Any) -> Any:
         return self.builder.bitcast(self.builder.gep(self.data[number], [self.index]), kind.as_pointer())
@@ -171,21 +165,17 @@ def _tilt(group: _Group) -> tuple[Any, Any, Any]:
     return n, builder.sitofp(n, _FLOATS), z
 
 
-def _kinds_of(builder: Any, n: Any, h: Any, z: Any) -> tuple[Any, Any]:
-    """Return which of the eight are read from the small table, and which from the large one."""
-    small = builder.and_(
+def _is_small(builder: Any, n: Any, h: Any, z: Any) -> Any:
+    """Return which of the eight are read from the small tables."""
+    return builder.and_(
         builder.icmp_signed("<=", n, _all(_INTS, table.SMALL)),
         builder.fcmp_ordered("<", builder.fmul(h, z), _all(_FLOATS, table.HZ_LIMIT)),
     )
-    inside = builder.fcmp_ordered("<", z, _all(_FLOATS, table.Z_LIMIT))
-    return small, builder.and_(inside, builder.not_(small))
 
 
-def _kinds(group: _Group) -> Any:
+def _small_kinds(group: _Group) -> Any:
     builder = group.builder
-    masks = [builder.bitcast(mask, _BYTE) for mask in _kinds_of(builder, *_tilt(group))]
-    small, large = (builder.zext(mask, _INT) for mask in masks)
-    return builder.or_(small, builder.shl(large, ir.Constant(_INT, LANES)))
+    return builder.zext(builder.bitcast(_is_small(builder, *_tilt(group)), _BYTE), _INT)
 
 
 def _normals(group: _Group) -> None:
@@ -215,7 +205,7 @@ def _small(group: _Group) -> None:
     cell = builder.add(builder.mul(cell, _all(_INTS, table.T_CELLS)), t_cell)
     ratio = _bicubic(builder, _rows(builder, group.data[4], cell, 16), 0, z_place, t_place)
     draw = builder.fmul(builder.fmul(h, mean), ratio)
-    group.store(2, builder.select(_kinds_of(builder, n, h, z)[0], draw, t))
+    group.store(2, builder.select(_is_small(builder, n, h, z), draw, t))
 
 
 def _large(group: _Group) -> None:
@@ -223,17 +213,22 @@ def _large(group: _Group) -> None:
     n, h, z = _tilt(group)
     t = group.load(2, _FLOATS)
     # the mean in doubles: relative to it a draw for large h hardly varies
-    z64 = builder.fadd(builder.fpext(z, _DOUBLES), _all(_DOUBLES, table.Z_SHIFT))
-    cell, place = _split(builder, z64, table.MEAN64_BITS, 2)
+    n64, plain = builder.sitofp(n, _DOUBLES), builder.fpext(z, _DOUBLES)
+    cell, place = _split(builder, builder.fadd(plain, _all(_DOUBLES, table.Z_SHIFT)), table.MEAN64_BITS, 2)
     cell = _at_most(builder, builder.trunc(cell, _INTS), table.MEAN64_CELLS - 1)
+    cell = _at_least(builder, cell, 0)  # beyond the table the bits that are left may be anything
     mean = _cubic(builder, _rows(builder, group.data[3], cell, 4), 0, place)
-    mean = builder.fmul(builder.sitofp(n, _DOUBLES), mean)
 
     cell, place = _split(builder, builder.fadd(z, _all(_FLOATS, table.Z_SHIFT)), table.MEAN_BITS, 2)
     cell = _at_most(builder, cell, table.MEAN_CELLS - 1)
     spread = _cubic(builder, _rows(builder, group.data[4], cell, 8), 4, place)
-    root = _call(builder, "llvm.sqrt", h)
-    d = builder.fdiv(spread, root)
+    d = builder.fdiv(spread, _call(builder, "llvm.sqrt", h))
+    # beyond the tables, and if z is not a number, the limit
+    inside = builder.fcmp_ordered("<", z, _all(_FLOATS, table.Z_LIMIT))
+    mean = builder.select(inside, mean, builder.fdiv(_all(_DOUBLES, 0.5), plain))
+    mean = builder.fmul(n64, mean)
+    square = builder.fdiv(builder.fdiv(_all(_DOUBLES, 2.0), plain), n64)
+    d = builder.select(inside, d, builder.fptrunc(_call(builder, "llvm.sqrt", square), _FLOATS))
     last = _all(_FLOATS, Z_LAST)
     near = builder.select(builder.fcmp_ordered("<", z, last), z, last)
     z_cell, z_place = _split(builder, builder.fadd(near, _all(_FLOATS, table.Z_SHIFT)), table.Z_BITS, 2)
@@ -244,11 +239,11 @@ def _large(group: _Group) -> None:
     bend = _horner(builder, bends, builder.fmul(d, _all(_FLOATS, 1.0 / table.D_LIMIT)))
     offset = builder.fpext(builder.fmul(d, _call(builder, "llvm.fma", d, bend, t)), _DOUBLES)
     draw = builder.fptrunc(_call(builder, "llvm.fma", mean, offset, mean), _FLOATS)
-    group.store(2, builder.select(_kinds_of(builder, n, h, z)[1], draw, t))
+    group.store(2, builder.select(_is_small(builder, n, h, z), t, draw))
 
 
 def _on_group(body: Callable[[_Group], Any]) -> Callable[..., Any]:
-    """Return what generates the code of ``body`` for arrays, the first of eight places and lanes to skip."""
+    """Return what generates the code of ``body`` for arrays and the first of eight places."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         value = body(_Group(context, builder, signature, args))
@@ -257,31 +252,31 @@ def _on_group(body: Callable[[_Group], Any]) -> Callable[..., Any]:
     return generate
 
 
-def _make_kinds(typing, n, eta, index, skip):  # type: ignore[no-untyped-def]
-    return types.int32(n, eta, types.int64, types.int32), _on_group(_kinds)
+def _make_small_kinds(typing, n, eta, index):  # type: ignore[no-untyped-def]
+    return types.int32(n, eta, types.int64), _on_group(_small_kinds)
 
 
-def _make_normals(typing, words, normal, index, skip):  # type: ignore[no-untyped-def]
-    return types.void(words, normal, types.int64, types.int32), _on_group(_normals)
+def _make_normals(typing, words, normal, index):  # type: ignore[no-untyped-def]
+    return types.void(words, normal, types.int64), _on_group(_normals)
 
 
-def _make_small(typing, n, eta, out, moments, small, index, skip):  # type: ignore[no-untyped-def]
-    return types.void(n, eta, out, moments, small, types.int64, types.int32), _on_group(_small)
+def _make_small(typing, n, eta, out, moments, small, index):  # type: ignore[no-untyped-def]
+    return types.void(n, eta, out, moments, small, types.int64), _on_group(_small)
 
 
-def _make_large(typing, n, eta, out, mean, moments, large, index, skip):  # type: ignore[no-untyped-def]
-    return types.void(n, eta, out, mean, moments, large, types.int64, types.int32), _on_group(_large)
+def _make_large(typing, n, eta, out, mean, moments, large, index):  # type: ignore[no-untyped-def]
+    return types.void(n, eta, out, mean, moments, large, types.int64), _on_group(_large)
 
 
 def _make_fused(typing, x, y, z):  # type: ignore[no-untyped-def]
     return x(x, x, x), lambda context, builder, signature, args: builder.fma(*args)
 
 
-# bits 0-7: which of the eight pairs are read from the small tables; bits 8-15: which from the large one
-kinds8: Any = intrinsic(_make_kinds)
+# which of the eight pairs are read from the small tables, a bit for each
+small_kinds8: Any = intrinsic(_make_small_kinds)
 # eight words become eight normals, in place
 normals8: Any = intrinsic(_make_normals)
-# eight normals in ``out`` become draws where the kind is right
+# eight normals in ``out`` become draws, those that are read from the small tables or all others
 small8: Any = intrinsic(_make_small)
 large8: Any = intrinsic(_make_large)
 # x * y + z, rounded once

@@ -120,6 +120,19 @@ def _words_of_block(key: Key, row: int, block: int, skip: int, out: Int32) -> No
 
 
 @compiled
+def fill_blocks(key: Key, row: int, first_block: int, out: Int32) -> None:
+    """Fill ``out``, whose length is a multiple of 4, with the words of whole blocks."""
+    for b in range(len(out) >> 2):  # a loop that LLVM vectorises
+        w0, w1, w2, w3 = philox(
+            np.uint32(first_block + b), np.uint32(row), key.sweep, key.purpose, key.seed_low, key.seed_high
+        )
+        out[4 * b] = np.int32(w0)
+        out[4 * b + 1] = np.int32(w1)
+        out[4 * b + 2] = np.int32(w2)
+        out[4 * b + 3] = np.int32(w3)
+
+
+@compiled
 def fill_words(key: Key, row: int, first_index: int, out: Int32) -> None:
     """Fill ``out`` with the 32-bit words of a row from number ``first_index`` on.
 
@@ -131,19 +144,12 @@ def fill_words(key: Key, row: int, first_index: int, out: Int32) -> None:
     first_block = (first_index + head) >> 2
     body = out[head:]
     blocks = len(body) >> 2
-    for b in range(blocks):  # a loop that LLVM vectorises
-        w0, w1, w2, w3 = philox(
-            np.uint32(first_block + b), np.uint32(row), key.sweep, key.purpose, key.seed_low, key.seed_high
-        )
-        body[4 * b] = np.int32(w0)
-        body[4 * b + 1] = np.int32(w1)
-        body[4 * b + 2] = np.int32(w2)
-        body[4 * b + 3] = np.int32(w3)
+    fill_blocks(key, row, first_block, body[: 4 * blocks])
     if len(body) & 3:
         _words_of_block(key, row, first_block + blocks, 0, body[4 * blocks :])
 
 
-@compiled
+@inlined
 def to_uniform(word: U64) -> float:
     """Map a 64-bit word to the open interval (0, 1), 2**52 equally spaced values."""
     # one bit more and the last value would round to 1

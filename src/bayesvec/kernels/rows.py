@@ -5,8 +5,8 @@ Given :math:`\omega_v \sim PG(n_v, \eta_v)` the row is Gaussian (Polson, Scott &
 .. math:: Q = \Lambda + \sum_v \omega_v \alpha_v \alpha_v^\top, \quad
           b = \Lambda\mu + \sum_v \kappa_v \alpha_v, \quad x \sim N(Q^{-1} b, Q^{-1}).
 
-The other side's rows are gathered in panels that stay in the cache. On the way in each gives its
-:math:`\eta` and its share of b; scaled by :math:`\sqrt\omega`, the panel gives its share of Q.
+The other side's rows are taken in panels that stay in the cache: once for :math:`\eta`, once more for their share
+of b and, scaled by :math:`\sqrt\omega`, of Q. A panel is filled up to whole vectors with pairs of weight zero.
 A row with fewer pairs than axes is drawn in the dimension of its data instead (Bhattacharya, Chakraborty &
 Mallick 2016): cheaper, and the only accurate variant there, as the float32 sum would drown a small prior precision.
 
@@ -22,26 +22,26 @@ with fewer pairs than axes, or none, get the standard update.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesvec._types import Bool, Float32, Float64, Int32, Int64
-from bayesvec.kernels.compiled import compiled
-from bayesvec.kernels.dense import add_gram, factor, solve_factor
+from bayesvec.kernels.compiled import compiled, inlined
+from bayesvec.kernels.dense import add_gram, factor, fold_gram, solve_factor
 from bayesvec.kernels.logistic import exp_negative, log1p_unit
-from bayesvec.kernels.polyagamma import fill_polyagamma
+from bayesvec.kernels.polyagamma import draw_groups
 from bayesvec.kernels.polyagamma_tables import Tables
-from bayesvec.kernels.rng import Key, fill_normals
-from bayesvec.kernels.vector import dot_rows, padded, take_row
+from bayesvec.kernels.rng import Key, fill_blocks, fill_normals
+from bayesvec.kernels.vector import aligned_zeros, dot_four, dot_rows, padded, scale_four
 
 SEGMENT = 1 << 14  # pairs after which a row's sums are cut, so that threads can share a huge row
 
 # Blocks of a row's random bits: its pairs from 0 on, then the normals of each inner step, then a restart.
 NORMALS = 1 << 31
 NORMALS_STEP = 1 << 20
-_RESTART = 3 << 30
-MOST_INNER_STEPS = (_RESTART - NORMALS) // NORMALS_STEP  # that keep out of the restart's blocks
+_RESTART: Any = np.int64(3 << 30)  # a plain number would be a type, and a compilation, of its own
+MOST_INNER_STEPS = int(_RESTART - NORMALS) // NORMALS_STEP  # that keep out of the restart's blocks
 
 
 class RowSide(NamedTuple):
@@ -60,12 +60,15 @@ class Work(NamedTuple):
     """What one thread needs to redraw a row; P pairs share a panel."""
 
     dim: int  # K
-    panel: Float32  # (P, padded K) the other side's rows
+    panel: Float32  # (P, padded K) the other side's rows, scaled
+    numbers: Int32  # (P,) their numbers, and n and kappa of the pairs
+    n: Int32
+    kappa: Float32
     eta: Float32  # (P,)
     omega: Float32  # (P,) and then its root
     share: Float32  # (padded K,) a panel's share of b
     gram: Float64  # (padded K, padded (K + 1)) Q, with b in column K
-    few: Float32  # (K * padded K,) the scaled rows of a row with few pairs, transposed
+    few: Float32  # (K, padded K) the scaled rows of a row with few pairs, transposed
     line: Float32  # (1, padded K)
     noise: Float64  # (2 K,)
     x: Float64  # (padded (K + 1),)
@@ -78,49 +81,92 @@ def make_work(dim: int) -> Work:
     size = min(256, max(32, 6144 // width // 32 * 32))
     return Work(
         dim=dim,
-        panel=np.zeros((size, width), dtype=np.float32),
+        panel=aligned_zeros((size, width)),
+        numbers=np.zeros(size, dtype=np.int32),
+        n=np.zeros(size, dtype=np.int32),
+        kappa=np.zeros(size, dtype=np.float32),
         eta=np.zeros(size, dtype=np.float32),
         omega=np.zeros(size, dtype=np.float32),
-        share=np.zeros(width, dtype=np.float32),
-        gram=np.zeros((width, padded(dim + 1))),
-        few=np.zeros(dim * width, dtype=np.float32),
-        line=np.zeros((1, width), dtype=np.float32),
+        share=aligned_zeros((width,)),
+        gram=aligned_zeros((width, padded(dim + 1)), np.float64),
+        few=aligned_zeros((dim, width)),
+        line=aligned_zeros((1, width)),
         noise=np.zeros(2 * dim),
         x=np.zeros(padded(dim + 1)),
         terms=np.zeros(size),
     )
 
 
-@compiled
+@inlined
+def padded_count(count: int) -> int:
+    """Return ``count`` rounded up to whole vectors."""
+    return (count + 7) // 8 * 8
+
+
+@inlined
+def clear(matrix: Float64, rows: int, columns: int) -> None:
+    """Put zeros into the first rows and columns of a matrix."""
+    for i in range(rows):
+        for j in range(columns):
+            matrix[i, j] = 0.0
+
+
+@inlined
+def take_pairs(start: int, count: int, side: RowSide, work: Work) -> int:
+    """Put ``count`` pairs from ``start`` on into ``work``, and pairs that weigh nothing up to whole vectors.
+
+    Returns their number.
+    """
+    numbers, n, kappa = work.numbers, work.n, work.kappa
+    for p in range(count):
+        numbers[p] = side.other[start + p]
+        n[p] = side.n[start + p]
+        kappa[p] = side.kappa[start + p]
+    size = padded_count(count)
+    for p in range(count, size):
+        numbers[p] = numbers[count - 1]
+        n[p] = 1
+        kappa[p] = 0.0
+    return size
+
+
+@inlined
 def fill_panel(
     row: int,
     start: int,
     count: int,
-    index: int,
+    first: int,
     side: RowSide,
     x: Float32,
     other: Float32,
     key: Key,
     tables: Tables,
     work: Work,
-) -> None:
-    """Gather ``count`` pairs of a row from ``start`` on, draw their omega, scale each by its root.
+) -> int:
+    """Take ``count`` pairs of a row from ``start`` on, draw their omega, scale each by its root.
 
-    Leaves the scaled rows in ``work.panel``, the roots in ``work.omega``, the sum of kappa * alpha in
-    ``work.share``. ``index`` is where the pairs stand in the row's random bits.
+    Leaves the scaled rows in ``work.panel``, the roots in ``work.omega``, the sum of kappa * alpha in ``work.share``.
+    ``first`` is where the pairs stand in the row's random bits, a multiple of 8. Returns the number of rows of the
+    panel, those filled up included, which are zero.
     """
-    panel, eta, omega, share = work.panel, work.eta, work.omega, work.share
-    share[:] = 0.0
-    for p in range(count):
-        eta[p] = take_row(other, side.other[start + p], panel, p, x, share, side.kappa[start + p])
-    fill_polyagamma(side.n[start : start + count], eta[:count], key, row, index, tables, omega[:count])
-    for p in range(count):
+    size = take_pairs(start, count, side, work)
+    numbers, eta, omega, share = work.numbers, work.eta, work.omega, work.share
+    for p in range(0, size, 4):
+        dot_four(other, numbers, p, x, eta)
+    fill_blocks(key, row, first >> 2, omega.view(np.int32)[:size])
+    draw_groups(work.n[:size], eta, tables, omega)
+    for p in range(size):
         omega[p] = math.sqrt(omega[p])
-        for k in range(panel.shape[1]):
-            panel[p, k] *= omega[p]
+    for p in range(count, size):
+        omega[p] = 0.0
+    for k in range(len(share)):
+        share[k] = 0.0
+    for p in range(0, size, 4):
+        scale_four(other, numbers, p, omega, work.kappa, work.panel, share)
+    return size
 
 
-@compiled
+@inlined
 def add_pairs(
     row: int,
     first: int,
@@ -134,22 +180,26 @@ def add_pairs(
     work: Work,
     gram: Float64,
 ) -> None:
-    """Draw omega of the pairs ``first`` to ``last`` of a row and add their shares of Q and b to ``gram``."""
+    """Draw omega of the pairs ``first`` to ``last`` of a row and add their shares of Q and b to ``gram``.
+
+    ``index`` is where they stand in the row's random bits, a multiple of 8.
+    """
     for start in range(first, last, len(work.panel)):
         count = min(len(work.panel), last - start)
-        fill_panel(row, start, count, index + start - first, side, x, other, key, tables, work)
-        add_gram(work.panel, count, work.dim, gram)
+        size = fill_panel(row, start, count, index + start - first, side, x, other, key, tables, work)
+        add_gram(work.panel, size, work.dim, gram)
         for k in range(work.dim):
             gram[k, work.dim] += work.share[k]
+    fold_gram(work.dim, gram)
 
 
-@compiled
+@inlined
 def data_fraction(data: float, prior: float) -> float:
     """Return the fraction of a precision due to the data; either part may be zero up to rounding."""
     return data / (data + max(prior, 0.0)) if data > 0.0 else 0.0
 
 
-@compiled
+@inlined
 def draw_many(
     row: int, step: int, side: RowSide, overrelax: float, key: Key, work: Work, gram: Float64, x: Float32
 ) -> bool:
@@ -164,7 +214,7 @@ def draw_many(
         prior += side.precision[row, k]
         gram[k, k] += side.precision[row, k]
         gram[k, dim] += side.shift[row, k]
-    if not factor(gram, dim):
+    if not factor(gram, dim, padded_count(dim + 1)):
         return False
     relax = data_fraction(data, prior) * overrelax
     less = math.sqrt(1.0 - relax * relax)
@@ -180,7 +230,7 @@ def draw_many(
     return finite
 
 
-@compiled
+@inlined
 def _draw_few(
     row: int,
     first: int,
@@ -200,18 +250,22 @@ def _draw_few(
     :math:`u \sim N(\mu, \Lambda^{-1})` and :math:`\delta \sim N(0, I)`: solve
     :math:`(I + S \Lambda^{-1} S^\top) w = y - S u - \delta`; the draw is :math:`u + \Lambda^{-1} S^\top w`.
     """
-    dim = work.dim
-    width = padded_count(count)
-    scaled = work.few[: dim * width].reshape(dim, width)  # Lambda^-1/2 S^T
-    system = work.gram.ravel()[: width * padded_count(count + 1)].reshape(width, padded_count(count + 1))
+    dim, scaled, system = (
+        work.dim,
+        work.few,
+        work.gram,
+    )  # Lambda^-1/2 S^T; the matrix, with y - S u - delta beside it
+    width = padded_count(count + 1)
     noise, line, spread = work.noise[: dim + count], work.line, work.x
     fill_normals(key, row, NORMALS + step * NORMALS_STEP, noise)
     for k in range(dim):
         spread[k] = 1.0 / math.sqrt(side.precision[row, k])
         noise[k] = side.shift[row, k] / side.precision[row, k] + noise[k] * spread[k]  # u
         line[0, k] = noise[k]
-    scaled[:] = 0.0
-    system[:] = 0.0
+    for k in range(dim):
+        for p in range(count, padded_count(count)):
+            scaled[k, p] = 0.0
+    clear(system, padded_count(count), width)
     for start in range(0, count, len(work.panel)):
         size = min(len(work.panel), count - start)
         fill_panel(row, first + start, size, index + start, side, x, other, key, tables, work)
@@ -221,24 +275,27 @@ def _draw_few(
             for k in range(dim):
                 scaled[k, start + p] = work.panel[p, k] * spread[k]
     add_gram(scaled, dim, count, system)
+    fold_gram(count, system)
+    right = work.noise[dim : dim + count]
     for p in range(count):
         system[p, p] += 1.0
-    if not factor(system, count):
+    if not factor(system, count, width):
         return False
-    solution = work.x[: system.shape[1]]
-    solve_factor(system, count, system[:, count].copy(), solution)
-    line[:] = 0.0
     for p in range(count):
-        line[0, p] = solution[p]
+        right[p] = system[p, count]
+    solve_factor(system, count, right, work.x)
     finite = True
     for k in range(dim):
-        value = noise[k] + dot_rows(scaled, k, line, 0) / math.sqrt(side.precision[row, k])
+        explained = 0.0
+        for p in range(count):
+            explained += scaled[k, p] * work.x[p]
+        value = noise[k] + explained / math.sqrt(side.precision[row, k])
         x[k] = value
         finite &= math.isfinite(value)
     return finite
 
 
-@compiled
+@inlined
 def _draw_prior(row: int, step: int, side: RowSide, key: Key, work: Work, x: Float32) -> bool:
     """Draw a row without data from its prior."""
     noise = work.noise[: work.dim]
@@ -249,13 +306,7 @@ def _draw_prior(row: int, step: int, side: RowSide, key: Key, work: Work, x: Flo
     return True
 
 
-@compiled
-def padded_count(count: int) -> int:
-    """Return ``count`` rounded up to whole vectors."""
-    return (count + 7) // 8 * 8
-
-
-@compiled
+@inlined
 def restart_row(row: int, key: Key, work: Work, x: Float32) -> None:
     """Put N(0, 1/K) into ``x``: the first line of the paper's inner loop."""
     noise = work.noise[: work.dim]
@@ -293,13 +344,13 @@ def redraw_rows(
         if restart:
             restart_row(row, key, work, x)
         for step in range(inner_steps):
-            index = step * count
+            index = step * padded_count(count)
             if count == 0:
                 fine = _draw_prior(row, step, side, key, work, x)
             elif count < work.dim:
                 fine = _draw_few(row, start, count, index, step, side, x, other, key, tables, work)
             else:
-                work.gram[:] = 0.0
+                clear(work.gram, padded_count(work.dim), work.gram.shape[1])
                 add_pairs(row, start, stop, index, side, x, other, key, tables, work, work.gram)
                 fine = draw_many(row, step, side, overrelax, key, work, work.gram, x)
             if not fine:
@@ -334,9 +385,10 @@ def log_posterior_rows(
         stop = side.indptr[row + 1] if data else side.indptr[row]
         for start in range(side.indptr[row], stop, len(eta)):
             count = min(len(eta), stop - start)
-            for p in range(count):
-                eta[p] = dot_rows(rows, row, other, side.other[start + p])
-            log_likelihoods(eta[:count], side.n[start:], side.kappa[start:], terms)
+            size = take_pairs(start, count, side, work)
+            for p in range(0, size, 4):
+                dot_four(other, work.numbers, p, rows[row], eta)
+            log_likelihoods(eta[:count], work.n, work.kappa, terms)
             for p in range(count):
                 total += terms[p]
         out[row] = total

@@ -25,7 +25,16 @@ from bayesvec.kernels.coupling import Coupling
 from bayesvec.kernels.dense import factor, solve_factor, subtract_product
 from bayesvec.kernels.polyagamma_tables import Tables
 from bayesvec.kernels.rng import Key, fill_normals
-from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, RowSide, Work, add_pairs, data_fraction, fill_panel
+from bayesvec.kernels.rows import (
+    NORMALS,
+    NORMALS_STEP,
+    RowSide,
+    Work,
+    add_pairs,
+    data_fraction,
+    fill_panel,
+    padded_count,
+)
 from bayesvec.kernels.vector import padded
 
 
@@ -96,12 +105,24 @@ def _gather(
     dim = work.dim
     start, stop = side.indptr[row], side.indptr[row + 1]
     count = stop - start
+    index = step * padded_count(count)
     if count >= dim:
-        add_pairs(row, start, stop, step * count, side, x, other, key, tables, work, matrix)
+        add_pairs(row, start, stop, index, side, x, other, key, tables, work, matrix)
     else:
         for first in range(0, count, len(work.panel)):
             size = min(len(work.panel), count - first)
-            fill_panel(row, start + first, size, step * count + first, side, x, other, key, tables, work)
+            fill_panel(
+                row,
+                start + first,
+                size,
+                step * padded_count(count) + first,
+                side,
+                x,
+                other,
+                key,
+                tables,
+                work,
+            )
             _add_few(size, dim, work, scratch, matrix)
             for k in range(dim):
                 matrix[k, dim] += work.share[k]
@@ -226,7 +247,7 @@ def redraw_trees(
                 own = side.precision[row, :dim].sum()
                 data += _trace(matrix[node], dim) - before - own
                 prior += own
-                if not factor(matrix[node], dim):
+                if not factor(matrix[node], dim, matrix.shape[2]):
                     return int(row)
                 if parent >= 0:
                     weight = coupling.weight[trees.entry[start + node]]

@@ -159,7 +159,7 @@ def _invert(row: int, side: RowSide, work: Work) -> bool:
         matrix[i, i] += side.precision[row, i]
         matrix[i, dim] = work.shift[i] + side.shift[row, i]
         matrix[i, offset + i] = 1.0
-    if not factor(matrix, dim):
+    if not factor(matrix, dim, matrix.shape[1]):
         return False
     for i in range(dim):
         for j in range(dim):

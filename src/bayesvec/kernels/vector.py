@@ -5,6 +5,7 @@ not reordered. Written with vector types, a tile of 4 rows by 3 vectors of a pro
 registers of AVX2, and the package needs no build step. Arrays are C-contiguous, their rows whole vectors.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from bayesvec._types import Float32
 
 LANES = 8  # of float32; rows are padded to whole vectors of these
 TILE_ROWS = 4
+CACHE_LINE = 64  # bytes
 
 _INDEX = ir.IntType(64)
 
@@ -41,7 +43,7 @@ class Vectors(NamedTuple):
     @property
     def bytes(self) -> int:
         """Bytes of one lane."""
-        return 32 // self.lanes
+        return 4 if self.element == ir.FloatType() else 8
 
     def load(self, builder: Any, pointer: Any, offset: Any) -> Any:
         """Load the vector at an offset."""
@@ -77,6 +79,20 @@ class Vectors(NamedTuple):
             half //= 2
         return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
 
+    def sums_of_four(self, builder: Any, vectors: list[Any]) -> Any:
+        """Vector of the sums of four vectors of eight lanes, each added up in the order of `sum_lanes`."""
+
+        def halves(a: Any, b: Any, first: list[int], second: list[int]) -> Any:
+            low, high = (
+                builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), 4), order))
+                for order in (first, second)
+            )
+            return builder.fadd(low, high)
+
+        a, b, c, d = (halves(v, v, [0, 1, 2, 3], [4, 5, 6, 7]) for v in vectors)
+        left, right = (halves(x, y, [0, 1, 4, 5], [2, 3, 6, 7]) for x, y in ((a, b), (c, d)))
+        return halves(left, right, [0, 2, 4, 6], [1, 3, 5, 7])
+
     def _lanes(self, order: list[int]) -> Any:
         return ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), order)
 
@@ -90,10 +106,18 @@ def padded(dim: int) -> int:
     return (dim + LANES - 1) // LANES * LANES
 
 
+def aligned_zeros(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
+    """Return zeros that begin at a cache line, so that no vector of a row lies across two of them."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    held = np.zeros(size + CACHE_LINE, dtype=np.uint8)
+    first = -held.ctypes.data % CACHE_LINE
+    return held[first : first + size].view(dtype).reshape(shape)
+
+
 def padded_rows(x: npt.ArrayLike) -> Float32:
     """Return rows (rows, K) as the kernels take them: floats, with zeros up to whole vectors."""
     rows = np.asarray(x)
-    out = np.zeros((len(rows), padded(rows.shape[1])), dtype=np.float32)
+    out = aligned_zeros((len(rows), padded(rows.shape[1])))
     out[:, : rows.shape[1]] = rows
     return out
 
@@ -134,27 +158,66 @@ def emit_loop(
     return results
 
 
-def _take_row(typing, source, row, panel, place, x, y, scale):  # type: ignore[no-untyped-def]
-    signature = types.float32(source, types.int64, panel, types.int64, x, y, types.float32)
+def _four_rows(context: Any, builder: Any, kinds: Any, args: Any) -> tuple[list[Any], Any]:
+    """Pointers to the rows of ``args[0]`` whose numbers are ``args[1][place : place + 4]``, and their length."""
+    numbers, _ = row_of(context, builder, kinds[1], args[1])
+    rows, width = [], None
+    for i in range(4):
+        number = builder.load(builder.gep(numbers, [builder.add(args[2], as_index(i))]))
+        row, width = row_of(context, builder, kinds[0], args[0], builder.sext(number, _INDEX))
+        rows.append(row)
+    return rows, builder.udiv(width, as_index(FLOATS.lanes))
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+
+def _dot_four(typing, source, numbers, place, x, out):  # type: ignore[no-untyped-def]
+    signature = types.void(source, numbers, types.int64, x, out)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
         kinds = signature.args
-        read, _ = row_of(context, builder, kinds[0], args[0], args[1])
-        write, width = row_of(context, builder, kinds[2], args[2], args[3])
-        x, _ = row_of(context, builder, kinds[4], args[4])
-        y, _ = row_of(context, builder, kinds[5], args[5])
-        scale = FLOATS.spread(builder, args[6])
+        rows, vectors = _four_rows(context, builder, kinds, args)
+        x, _ = row_of(context, builder, kinds[3], args[3])
+        out, _ = row_of(context, builder, kinds[4], args[4])
 
-        def body(index: Any, values: list[Any]) -> list[Any]:
+        def body(index: Any, sums: list[Any]) -> list[Any]:
             offset = builder.mul(index, as_index(FLOATS.lanes))
-            taken = FLOATS.load(builder, read, offset)
-            FLOATS.store(builder, taken, write, offset)
-            sum_ = FLOATS.multiply_add(builder, scale, taken, FLOATS.load(builder, y, offset))
-            FLOATS.store(builder, sum_, y, offset)
-            return [FLOATS.multiply_add(builder, taken, FLOATS.load(builder, x, offset), values[0])]
+            right = FLOATS.load(builder, x, offset)
+            pieces = [FLOATS.load(builder, row, offset) for row in rows]
+            return [
+                FLOATS.multiply_add(builder, piece, right, total)
+                for piece, total in zip(pieces, sums, strict=True)
+            ]
 
-        vectors = builder.udiv(width, as_index(FLOATS.lanes))
-        return FLOATS.sum_lanes(builder, emit_loop(builder, vectors, [FLOATS.zero], body)[0])
+        sums = emit_loop(builder, vectors, [FLOATS.zero] * 4, body)
+        Vectors(ir.FloatType(), 4).store(builder, FLOATS.sums_of_four(builder, sums), out, args[2])
+
+    return signature, generate
+
+
+def _scale_four(typing, source, numbers, place, root, weight, panel, y):  # type: ignore[no-untyped-def]
+    signature = types.void(source, numbers, types.int64, root, weight, panel, y)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        kinds = signature.args
+        rows, vectors = _four_rows(context, builder, kinds, args)
+        places = [builder.add(args[2], as_index(i)) for i in range(4)]
+        scales, weights = (
+            [FLOATS.spread(builder, builder.load(builder.gep(pointer, [place]))) for place in places]
+            for pointer, _ in (row_of(context, builder, kinds[i], args[i]) for i in (3, 4))
+        )
+        targets = [row_of(context, builder, kinds[5], args[5], place)[0] for place in places]
+        y, _ = row_of(context, builder, kinds[6], args[6])
+
+        def body(index: Any, nothing: list[Any]) -> list[Any]:
+            offset = builder.mul(index, as_index(FLOATS.lanes))
+            total = FLOATS.load(builder, y, offset)
+            for row, target, scale, weight in zip(rows, targets, scales, weights, strict=True):
+                piece = FLOATS.load(builder, row, offset)
+                total = FLOATS.multiply_add(builder, weight, piece, total)
+                FLOATS.store(builder, builder.fmul(scale, piece), target, offset)
+            FLOATS.store(builder, total, y, offset)
+            return []
+
+        emit_loop(builder, vectors, [], body)
 
     return signature, generate
 
@@ -182,22 +245,22 @@ def _dot_rows(typing, left, i, right, j):  # type: ignore[no-untyped-def]
     return signature, generate
 
 
-def _dot_tail(typing, matrix, row, x, start):  # type: ignore[no-untyped-def]
-    signature = types.float64(matrix, types.int64, x, types.int64)
+def _dot_tail(typing, matrix, row, x, start, stop):  # type: ignore[no-untyped-def]
+    signature = types.float64(matrix, types.int64, x, types.int64, types.int64)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        line, width = row_of(context, builder, signature.args[0], args[0], args[1])
+        line, _ = row_of(context, builder, signature.args[0], args[0], args[1])
         x, _ = row_of(context, builder, signature.args[2], args[2])
-        return _emit_dot(DOUBLES, builder, line, x, args[3], width)
+        return _emit_dot(DOUBLES, builder, line, x, args[3], args[4])
 
     return signature, generate
 
 
-def _add_tail(typing, matrix, target, source, scale, start):  # type: ignore[no-untyped-def]
-    signature = types.void(matrix, types.int64, types.int64, types.float64, types.int64)
+def _add_tail(typing, matrix, target, source, scale, start, stop):  # type: ignore[no-untyped-def]
+    signature = types.void(matrix, types.int64, types.int64, types.float64, types.int64, types.int64)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
-        write, width = row_of(context, builder, signature.args[0], args[0], args[1])
+        write, _ = row_of(context, builder, signature.args[0], args[0], args[1])
         read, _ = row_of(context, builder, signature.args[0], args[0], args[2])
         scale = DOUBLES.spread(builder, args[3])
 
@@ -208,7 +271,7 @@ def _add_tail(typing, matrix, target, source, scale, start):  # type: ignore[no-
             DOUBLES.store(builder, added, write, offset)
             return []
 
-        emit_loop(builder, builder.udiv(builder.sub(width, args[4]), as_index(DOUBLES.lanes)), [], body)
+        emit_loop(builder, builder.udiv(builder.sub(args[5], args[4]), as_index(DOUBLES.lanes)), [], body)
 
     return signature, generate
 
@@ -288,13 +351,15 @@ def _emit_tile(
             doubles.store(builder, new, line, offset)
 
 
-# panel[place] = source[row]; y += scale * source[row]; returns source[row] @ x: one pass over float32 rows
-take_row: Any = intrinsic(_take_row)
+# out[place + i] = source[numbers[place + i]] @ x for i < 4: float32 rows
+dot_four: Any = intrinsic(_dot_four)
+# for i < 4, with j = place + i: panel[j] = root[j] * source[numbers[j]]; y += weight[j] * source[numbers[j]]
+scale_four: Any = intrinsic(_scale_four)
 # returns left[i] @ right[j] of float32 rows
 dot_rows: Any = intrinsic(_dot_rows)
-# returns matrix[row, start:] @ x[start:] of float64 rows
+# returns matrix[row, start:stop] @ x[start:stop] of float64 rows
 dot_tail: Any = intrinsic(_dot_tail)
-# matrix[target, start:] += scale * matrix[source, start:] of float64 rows
+# matrix[target, start:stop] += scale * matrix[source, start:stop] of float64 rows
 add_tail: Any = intrinsic(_add_tail)
 
 # tiles of 1, 2 and 3 vectors

@@ -25,6 +25,7 @@ from bayesvec.kernels.rows import (
     restart_row,
 )
 from bayesvec.kernels.trees import make_tree_work, redraw_trees
+from bayesvec.kernels.vector import padded
 
 
 class Drawing(NamedTuple):
@@ -137,7 +138,7 @@ def _redraw_huge(side: RowSide, row: int, x: Float32, other: Float32, drawing: D
     if options.restart:
         restart_row(row, key, works[0], x)
     for step in range(options.inner_steps):
-        offset = step * (last - first) - first
+        offset = step * padded(last - first) - first
         grams[:] = 0.0
 
         def work(begin: int, end: int, thread: int, offset: int = offset) -> None:

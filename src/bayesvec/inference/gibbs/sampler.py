@@ -16,7 +16,7 @@ import numpy as np
 from bayesvec._parallel import Threads
 from bayesvec._types import Float32, Float64
 from bayesvec.inference.contract import Problem, Sampler, Start
-from bayesvec.inference.gibbs import Options
+from bayesvec.inference.gibbs import Options, ahead
 from bayesvec.inference.gibbs.engine import Engine, Local
 from bayesvec.inference.gibbs.precisions import (
     INTERWEAVE_EVERY,
@@ -142,6 +142,7 @@ class Gibbs(Sampler):
 
 def prepare(problem: Problem) -> Gibbs:
     """Lay out data and prior for the kernels."""
+    ahead.wait()
     counts, prior, dim, anchors = problem.counts, problem.prior, problem.dim, problem.anchors
     options = problem.options or Options()
     anchored = np.zeros(counts.num_contexts, dtype=bool)
