@@ -6,7 +6,8 @@ from bayesvec.diagnostics.check import check
 from bayesvec.errors import OptionError
 from bayesvec.estimates.convergence import ess_bulk
 from bayesvec.posterior.posterior import Posterior
-from fake_draws import FakeDraws, autoregressive, with_outcome
+from bayesvec.storage.reader import open_draws
+from fake_draws import FakeDraws, autoregressive, with_outcome, write_run
 
 
 def ar_draws(phi, draws=1500, seed=0, **options):
@@ -193,11 +194,11 @@ def test_nearest_neighbours_are_those_of_the_mean_vectors():
 def test_a_few_slow_quantities_do_not_fail_the_run_but_are_named():
     values = autoregressive(0.0, (2, 600, 100), 7)
     values[:, :, 17] = autoregressive(0.99, (2, 600, 1), 8)[:, :, 0]
-    found = check_module.diagnose("cosines", values, [f"q{i}" for i in range(100)])
+    found = check_module.diagnose(check_module.Quantities("cosines", values, [f"q{i}" for i in range(100)]))
     assert found.ok
     assert (found.passing, found.failing) == (0.99, ("q17",))
     values[:, :, :10] = autoregressive(0.99, (2, 600, 10), 9)
-    found = check_module.diagnose("cosines", values, [f"q{i}" for i in range(100)])
+    found = check_module.diagnose(check_module.Quantities("cosines", values, [f"q{i}" for i in range(100)]))
     assert not found.ok
     assert found.reached < 100
     assert found.missing > 4
@@ -211,3 +212,22 @@ def test_a_text_of_a_few_words_is_not_enough_whatever_its_draws():
     assert result.verdict.startswith("enough draws, but only 3 tokens of text")
     draws.manifest["counts"] = {"recipe": {"tokens": 1000}}
     assert check(draws).ok
+
+
+def test_the_draws_of_a_run_are_measured_once_until_it_changes(tmp_path, monkeypatch):
+    rho, alpha = autoregressive(0.0, (2, 50, 12, 4), 0), autoregressive(0.0, (2, 50, 9, 4), 1)
+    write_run(tmp_path / "run", rho, alpha)
+    first = check(open_draws(tmp_path / "run"))
+    counted = []
+    real = check_module.rhat
+    monkeypatch.setattr(check_module, "rhat", lambda values: counted.append(1) or real(values))
+    assert check(open_draws(tmp_path / "run")) == first
+    assert not counted
+    check(open_draws(tmp_path / "run"), seed=1)  # other pairs
+    assert counted
+    counted.clear()
+    write_run(tmp_path / "other", rho, alpha)
+    (tmp_path / "run").rename(tmp_path / "gone")
+    (tmp_path / "other").rename(tmp_path / "run")  # another run of the same name and length
+    check(open_draws(tmp_path / "run"), seed=1)
+    assert counted

@@ -8,8 +8,8 @@ import math
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import starmap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -180,26 +180,58 @@ def check(draws: "Draws", *, pairs: int = PAIRS, seed: int = 0, parameters: bool
     else:
         if draws.num_draws >= FEWEST_DRAWS:
             chosen = quantities(draws, pairs=pairs, seed=seed, parameters=parameters)
-            found = tuple(each for each in starmap(diagnose, chosen) if each.count)
+            found = tuple(each for each in map(diagnose, chosen) if each.count)
         ok, verdict = _verdict(draws, found, outcome)
     estimates = {name: Estimate(draws.stats(name)) for name in draws.scale_names if draws.num_draws}
     learned = {name: (estimate.mean, *estimate.interval(0.9)) for name, estimate in estimates.items()}
     return Check(ok, verdict, found, draws.num_chains, draws.num_draws, outcome, learned)
 
 
-class Quantities(NamedTuple):
-    """Draws of some labelled quantities of one kind."""
+@dataclass(frozen=True, eq=False)
+class Quantities:
+    """Draws of some labelled quantities of one kind; R-hat and ESS of each are computed once, when asked for."""
 
     kind: str
     values: Float64  # (chain, draw, M)
     labels: list[str]
     wanted: int = ESS_WANTED  # the ESS that each should have
 
+    @cached_property
+    def rhats(self) -> Float64:
+        """R-hat of each, NaN where all draws are equal."""
+        return rhat(self.values)
+
+    @cached_property
+    def bulk(self) -> Float64:
+        """Bulk ESS of each."""
+        return ess_bulk(self.values)
+
+    @cached_property
+    def tail(self) -> Float64:
+        """Tail ESS of each."""
+        return ess_tail(self.values)
+
+
+_latest: dict[Any, tuple[Quantities, ...]] = {}  # of the run that was asked for last
+
 
 def quantities(
     draws: "Draws", *, pairs: int = PAIRS, seed: int = 0, parameters: bool = False
-) -> Iterator[Quantities]:
-    """Yield the draws by which a run is judged, kind by kind; arguments as in `Posterior.check`."""
+) -> tuple[Quantities, ...]:
+    """Return the draws by which a run is judged, kind by kind; arguments as in `Posterior.check`.
+
+    Those of the last run are held: the end of `fit`, `check`, the report and the explorer need the same.
+    """
+    key = (draws.version, pairs, seed, parameters)
+    found = _latest.get(key)
+    if found is None:
+        found = tuple(_quantities(draws, pairs, seed, parameters))
+        _latest.clear()
+        _latest[key] = found
+    return found
+
+
+def _quantities(draws: "Draws", pairs: int, seed: int, parameters: bool) -> Iterator[Quantities]:
     stored = draws.manifest["arrays"]
     for kind, first, second, wanted in _pairs_of_words(draws, pairs, seed):
         # without draws of the words only what was monitored during the run is left
@@ -282,9 +314,10 @@ def _parameters(draws: "Draws", count: int, seed: int) -> Iterator[Quantities]:
             yield Quantities(f"coordinates of {side}", values, labels)
 
 
-def diagnose(kind: str, values: Float64, labels: Sequence[str], wanted: int = ESS_WANTED) -> Diagnosis:
-    """Measure draws (chain, draw, M) of ``M`` labelled quantities, which pass from an ESS of ``wanted`` on."""
-    rhats, bulk, tail = rhat(values), ess_bulk(values), ess_tail(values)
+def diagnose(given: Quantities) -> Diagnosis:
+    """Judge quantities, each of which passes with R-hat within its limit and the ESS that is wanted."""
+    kind, values, labels, wanted = given.kind, given.values, given.labels, given.wanted
+    rhats, bulk, tail = given.rhats, given.bulk, given.tail
     varies = ~np.isnan(rhats)
     if not varies.any():
         nothing = math.nan

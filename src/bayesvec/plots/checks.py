@@ -47,12 +47,11 @@ def plot_check(
     left, right = new_panels(axes, width=9.0, height=3.4)
     number = 0
     for each in quantities(posterior.draws, pairs=pairs, seed=seed):
-        rhats = convergence.rhat(each.values)
-        if np.isnan(rhats).all():
+        if np.isnan(each.rhats).all():
             continue
         style = look(number, "color", "linestyle")
-        _cumulative(left, rhats, each.kind, **style)
-        sizes = {"bulk": convergence.ess_bulk(each.values), "tail": convergence.ess_tail(each.values)}
+        _cumulative(left, each.rhats, each.kind, **style)
+        sizes = {"bulk": each.bulk, "tail": each.tail}
         for (part, values), width in zip(sizes.items(), (1.8, 0.9), strict=True):
             _cumulative(right, values, f"{each.kind}, {part}", linewidth=width, **style)
         number += 1

@@ -11,7 +11,7 @@ from bayesvec._types import Int64
 from bayesvec.counts.store import open_counts
 from bayesvec.diagnostics.check import quantities
 from bayesvec.errors import BayesvecError, NumericalError, OptionError, RunError, UnknownWordError
-from bayesvec.estimates.convergence import FEWEST_DRAWS, ess_bulk
+from bayesvec.estimates.convergence import FEWEST_DRAWS
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.labels import label
@@ -203,7 +203,7 @@ def _worst(posterior: "Posterior") -> Estimate | None:
     smallest, found = np.inf, None
     try:
         for each in quantities(draws):
-            sizes = ess_bulk(each.values)
+            sizes = each.bulk
             if not np.isnan(sizes).all() and np.nanmin(sizes) < smallest:
                 place = int(np.nanargmin(sizes))
                 smallest = float(sizes[place])

@@ -275,6 +275,11 @@ class MemoryDraws(Draws):
         }
 
     @property
+    def version(self) -> tuple[Any, ...]:
+        """Another one each time: arrays in memory may have been changed."""
+        return (object(),)
+
+    @property
     def outcome(self) -> Outcome:
         """What the method reports of the run."""
         return super().outcome if self._outcome is None else self._outcome

@@ -96,6 +96,14 @@ class Draws:
         return f"Draws({str(self.path)!r}: {kept}, {'finished' if self.finished else 'not finished'})"
 
     @property
+    def version(self) -> tuple[Any, ...]:
+        """What is committed, and where: another value after any change of the folder's files, or of its name."""
+        folder = self.path.resolve()
+        found = sorted(path for path in folder.rglob("*") if path.is_file())
+        stamps = [(stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in (path.stat() for path in found)]
+        return (str(folder), self.num_draws, tuple(self._marks), hash(tuple(stamps)))
+
+    @property
     def settings(self) -> Settings:
         """The run's settings."""
         return Settings(**self.manifest["settings"])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesvec.diagnostics.check import quantities
-from bayesvec.estimates.convergence import ESS_WANTED, FEWEST_DRAWS, RHAT_ALLOWED, ess_bulk, ess_tail, rhat
+from bayesvec.estimates.convergence import ESS_WANTED, FEWEST_DRAWS, RHAT_ALLOWED
 from bayesvec.explore.commands import call, of_question, python, shell
 from bayesvec.explore.views.pictures import rounded
 from bayesvec.posterior import table
@@ -41,11 +41,7 @@ def _kinds(draws: "Draws") -> list[dict[str, Any]]:
     """Return R-hat and both ESS of every quantity that the check looks at, kind by kind, sorted."""
     found = []
     for each in quantities(draws):
-        measures = {
-            "rhat": rhat(each.values),
-            "ess": ess_bulk(each.values),
-            "ess_tail": ess_tail(each.values),
-        }
+        measures = {"rhat": each.rhats, "ess": each.bulk, "ess_tail": each.tail}
         if not np.isnan(measures["rhat"]).all():
             known = {name: rounded(np.sort(value[~np.isnan(value)]), 5) for name, value in measures.items()}
             found.append({"kind": each.kind, **known})
