@@ -458,6 +458,16 @@ def test_room_of_a_large_run():
     assert 70e6 < room.needed_bytes(settings, 5000, 5000, 2) < 300e6
 
 
+def test_room_counts_the_blocks_of_a_search_that_converges():
+    fixed = Settings(dim=100, identify="fixed")
+    blocks = 2000 * 100 * 100 * 8
+    assert room.needed_bytes(fixed, 1000, 1000, 2) > 3 * blocks
+    assert room.needed_bytes(Settings(dim=100, method="map", chains=1), 1000, 1000, 2) > 3 * blocks
+    assert room.needed_bytes(Settings(dim=100), 1000, 1000, 2) < blocks
+    # blocks that are too large are not used, and not counted
+    assert room.needed_bytes(fixed, 10**5, 10**5, 2) < 3 * 200 * blocks
+
+
 def test_without_a_folder(tmp_path):
     posterior = fake_fit(None)
     assert posterior.draws.num_draws == 25

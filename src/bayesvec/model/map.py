@@ -28,15 +28,13 @@ from bayesvec.kernels import rng
 from bayesvec.model.density import Model
 from bayesvec.model.isotropic import balanced, zero_is_the_mode
 from bayesvec.priors import Prior
+from bayesvec.storage.room import BLOCK_BYTES
 
 Report = Callable[[int, float, float], None]  # iteration, log posterior, scaled gradient
 
 FIRST_STAGE = 50  # iterations with guessed scales of the rows, before they are measured
 SECOND_STAGE = 50  # iterations with measured scales, before rows are scaled by their blocks of the Hessian
 BLOCK_STAGE = 150  # iterations until the blocks are measured anew
-BLOCK_BYTES = (
-    10**9
-)  # of one set of blocks, of which three are held at a time; beyond that rows keep their one scale
 MEMORY = 10  # corrections that L-BFGS stores
 START_SCALE = 0.1  # relative to the standard deviation of the prior
 MARGIN = 0.9  # fraction of the tolerance: balancing the factors at the end changes the gradient slightly
@@ -134,7 +132,7 @@ def find_map(
         if prior.is_isotropic and zero_is_the_mode(counts, prior):
             theta = np.zeros((counts.num_words + counts.num_contexts, dim))
             return _estimate(model, theta, _Scale(_guessed_scale(model, dim)), tolerance, began)
-        climbs, values = [], []
+        best, values, iterations, evaluations = None, [], 0, 0
         for start in range(starts):
             climb = _Climb(model, tolerance, callback)
             climb.run(_start(model, dim, seed, start) if place is None or start else place, max_iterations)
@@ -142,14 +140,18 @@ def find_map(
                 climb.theta = np.concatenate(balanced(*_sides(model, climb.theta), prior))
                 if isinstance(climb.scale, _Blocks):  # balancing rotates the rows
                     climb.scale = _Blocks(model, climb.theta)
-            climbs.append(climb)
-            values.append(model.log_posterior(*_sides(model, climb.theta)))
-        best = climbs[int(np.argmax(values))]
+            found = _estimate(model, climb.theta, climb.scale, tolerance, began)
+            best = found if best is None or found.log_posterior > best.log_posterior else best
+            values.append(found.log_posterior)
+            iterations, evaluations = iterations + climb.iterations, evaluations + climb.evaluations
+            del climb, found  # the blocks of one start are enough to hold
+        assert best is not None
         return replace(
-            _estimate(model, best.theta, best.scale, tolerance, began),
-            iterations=sum(climb.iterations for climb in climbs),
-            evaluations=sum(climb.evaluations for climb in climbs),
+            best,
+            iterations=iterations,
+            evaluations=evaluations,
             start_values=tuple(values),
+            seconds=time.perf_counter() - began,
         )
 
 

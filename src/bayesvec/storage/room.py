@@ -7,6 +7,10 @@ from bayesvec.storage.settings import Settings
 from bayesvec.storage.zarr3 import MOST_DRAWS, SHARD_BYTES
 
 MAP_VECTORS = 30  # of float64, which L-BFGS holds: ten pairs of steps and work space
+BLOCK_BYTES = (
+    10**9
+)  # of one set of blocks of the Hessian, at most: the search for the MAP goes without larger ones
+BLOCK_SETS = 3  # that it holds at a time
 
 
 def needed_bytes(settings: Settings, num_words: int, num_contexts: int, threads: int) -> int:
@@ -24,7 +28,11 @@ def needed_bytes(settings: Settings, num_words: int, num_contexts: int, threads:
         chains += at_once * 3 * 8 * dim**2  # a singular value decomposition
     if settings.method == "gibbs":
         chains += threads * 12 * dim**2  # a row's precision in float64, and in float32
-    start = 8 * vectors * MAP_VECTORS if settings.init == "map" or settings.identify == "fixed" else 0
+    converged = settings.identify == "fixed" or settings.method in ("map", "laplace")
+    start = 8 * vectors * MAP_VECTORS if settings.init == "map" or converged else 0
+    blocks = 8 * vectors * dim
+    if converged and blocks <= BLOCK_BYTES:
+        start += BLOCK_SETS * blocks
     return max(chains, start)
 
 
