@@ -1,21 +1,27 @@
 """Speed of a Gibbs sweep: against the paper's algorithm in NumPy, against the machine's sgemm, over threads.
 
-Everything that is compared is timed in one run, alternating, and only ratios are reported as results.
+Everything that is compared is timed in one run, alternating, and only ratios are reported as results. Text is House
+speeches, counted with the defaults, if the folder named by BAYESVEC_DATA has them; else it is simulated.
 
-Usage: python benchmarks/sweep.py [--quick]      (--quick: smaller sizes)
+Usage: python benchmarks/sweep.py [--quick] [--words 1000000]      (--quick: smaller sizes)
 """
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from pathlib import Path
 from statistics import median
 
 import numpy as np
 import polyagamma
 from chain import Chain, make_sampler
+from corpora import FILES, documents
 from report import options, seconds, write
 from threadpoolctl import threadpool_limits
 
+import bayesvec as bv
 from bayesvec._parallel import Threads, default_threads
+from bayesvec.datasets.files import VARIABLE
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma import fill_polyagamma
 from bayesvec.priors import spherical
@@ -102,10 +108,19 @@ def sgemm_rate(threads, size=3000):
         return 2 * size**3 / seconds(lambda: x @ x, 2)
 
 
-def against_machine(vocab, dim, pairs, repeats):
+def text_counts(words, vocab):
+    """Count text with the defaults; return its name and the counts."""
+    folder = Path(os.environ.get(VARIABLE, ""))
+    if (folder / FILES["house"]).exists():
+        texts = documents(folder, "house", words)
+        return "House speeches", bv.count(documents=texts, vocab=vocab, progress=False)
+    texts, _ = bv.simulate_documents(words // 100, 100, vocab=vocab, seed=0)
+    return "simulated", bv.count(documents=texts, vocab=vocab, progress=False)
+
+
+def against_machine(counts, prior, dim, repeats):
     """Return the rate of useful operations of a sweep over that of a large sgemm; threads; Polya-Gamma."""
-    counts, _ = simulate(vocab=vocab, dim=dim, pairs=pairs, zipf=True, seed=0)
-    sampler = make_sampler(counts, spherical(float(dim)), dim)
+    sampler = make_sampler(counts, prior, dim)
     work = 2 * counts.num_pairs * dim**2
     one, two = Chain(sampler, Threads(1)), Chain(sampler, Threads(CORES))
     ratios, speedups = [], []
@@ -121,9 +136,8 @@ def against_machine(vocab, dim, pairs, repeats):
         np.array_equal(one.state.rho, two.state.rho) and np.array_equal(one.state.alpha, two.state.alpha)
     )
     return {
-        "vocab": vocab,
+        "vocab": counts.num_words,
         "dim": dim,
-        "pairs": pairs,
         "distinct_pairs": counts.num_pairs,
         "share_of_sgemm": median(ratios),
         "threads_speedup": median(speedups),
@@ -148,40 +162,61 @@ def polya_gamma_ratio(sampler, state):
     return {"ours_over_package": median(ours) / median(theirs), "ns_a_draw": 1e9 * median(ours) / len(eta)}
 
 
-def growth(vocab, dim, sizes):
-    """Return the slope of log sweep time over log distinct pairs, at fixed vocabulary and dimension."""
-    points = []
-    for pairs in sizes:
-        counts, _ = simulate(vocab=vocab, dim=dim, pairs=pairs, zipf=True, seed=0)
-        chain = Chain(make_sampler(counts, spherical(float(dim)), dim), Threads(CORES))
-        with threadpool_limits(1):
-            chain.sweep()
-            points.append((counts.num_pairs, min(seconds(chain.sweep) for _ in range(5))))
-    x, y = np.log(np.array(points)).T
-    return {"distinct_pairs": [p[0] for p in points], "slope": float(np.polyfit(x, y, 1)[0])}
+def growth(base, sizes):
+    """Return the slope of log sweep time over the log of distinct pairs, of the vocabulary or of the dimension.
+
+    Those of the vocabulary are at a fixed number of distinct pairs for each word.
+    """
+    found = {}
+    for name, values in sizes.items():
+        points = []
+        for value in values:
+            world = base | {name: value}
+            world["pairs"] = world["pairs"] * world["vocab"] // base["vocab"]
+            counts, _ = simulate(**world, zipf=True, seed=0)
+            chain = Chain(make_sampler(counts, spherical(float(world["dim"])), world["dim"]), Threads(CORES))
+            with threadpool_limits(1):
+                chain.sweep()
+                size = counts.num_pairs if name == "pairs" else value
+                points.append((size, min(seconds(chain.sweep) for _ in range(5))))
+        x, y = np.log(np.array(points)).T
+        found[name] = {"sizes": [point[0] for point in points], "slope": float(np.polyfit(x, y, 1)[0])}
+    return found
 
 
 def main():
-    quick = options(__doc__, quick=False).quick
+    given = options(__doc__, quick=False, words=1_000_000)
+    quick = given.quick
+    vocab, pairs = (2000, 10**6) if quick else (5000, 10**7)
+    world, _ = simulate(vocab=vocab, dim=100, pairs=pairs, zipf=True, seed=0)
+    name, text = text_counts(given.words // 10 if quick else given.words, vocab)
     results = {
         "against_paper": [
             against_paper(100, 5, 50_000, False, 200),
             against_paper(200, 20, 500_000, False, 40),
             against_paper(603, 100, 100_000 if quick else 1_000_000, True, 4),
         ],
-        "against_machine": against_machine(2000 if quick else 5000, 100, 10**6 if quick else 10**7, 5),
-        "growth": growth(2000, 50, (10**5, 3 * 10**5, 10**6, 3 * 10**6)),
+        "against_machine": {"pairs": pairs, **against_machine(world, spherical(100.0), 100, 5)},
+        "text": {"source": name, "words": given.words},
+        "on_text": [against_machine(text, spherical("learn"), dim, 5) for dim in (20, 50, 100)],
+        "growth": growth(
+            {"vocab": 2000, "dim": 50, "pairs": 10**6},
+            {"pairs": (10**5, 10**6, 3 * 10**6), "vocab": (1000, 2000, 4000), "dim": (25, 50, 100)},
+        ),
     }
     for row in results["against_paper"]:
-        world = f"V={row['vocab']} K={row['dim']} N={row['pairs']:,}"
-        print(f"{world}: {row['ratio']:.0f}x the draws per second of the paper's algorithm in NumPy")
+        size = f"V={row['vocab']} K={row['dim']} N={row['pairs']:,}"
+        print(f"{size}: {row['ratio']:.0f}x the draws per second of the paper's algorithm in NumPy")
+    for where, row in (("Zipf", results["against_machine"]), *((name, row) for row in results["on_text"])):
+        print(
+            f"{where}, {row['distinct_pairs']:,} pairs, K={row['dim']}: {row['share_of_sgemm']:.2f} of the machine's "
+            f"sgemm rate, {CORES} threads over one {row['threads_speedup']:.2f}x, identical: "
+            f"{row['threads_identical']}"
+        )
     machine = results["against_machine"]
-    print(f"share of the machine's sgemm rate, whole sweep: {machine['share_of_sgemm']:.2f}")
-    print(
-        f"{CORES} threads over one: {machine['threads_speedup']:.2f}x, identical: {machine['threads_identical']}"
-    )
     print(f"Polya-Gamma, time over the package's: {machine['polya_gamma']['ours_over_package']:.3f}")
-    print(f"growth over distinct pairs: slope {results['growth']['slope']:.2f}")
+    for what, found in results["growth"].items():
+        print(f"growth of a sweep over {what}: slope {found['slope']:.2f}")
     write("sweep", results)
 
 
