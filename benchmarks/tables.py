@@ -91,7 +91,10 @@ def cluster():
         ["on two threads of one process", f"{seconds['threads_2']:.2f} s"],
         ["on two workers with a thread each", f"{seconds['workers']:.2f} s"],
         ["speed of two workers relative to two threads", f"{found['speed_of_workers']:.2f}"],
-        ["the cost model's prediction for two workers", f"{found['predicted_seconds']:.2f} s"],
+        [
+            "the cost model's prediction for two workers, from one thread and from two",
+            " and ".join(f"{each:.2f} s" for each in found["predicted_seconds"]),
+        ],
         ["half a sweep of 8 rows on two workers", f"{empty['one_row_blocks']:.1f} ms"],
         [f"half a sweep of {found['rows']:,} rows with hardly any pairs", f"{empty['no_pairs']:.0f} ms"],
     ]

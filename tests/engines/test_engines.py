@@ -9,6 +9,7 @@ import pytest
 
 import bayesvec as bv
 from bayesvec import _cluster
+from bayesvec.diagnostics.calibration import calibrate
 from bayesvec.engines import cluster
 from bayesvec.engines.cut import cut
 from bayesvec.errors import NumericalError, OptionError, RunError
@@ -253,3 +254,14 @@ def test_counts_do_not_depend_on_the_engine(name, more, use):
         assert found.recipe == local.recipe
         np.testing.assert_array_equal(found.by_context.n_neg, local.by_context.n_neg)
     assert ray.calls > 4
+
+
+@pytest.mark.parametrize("precision", [1.0, "learn"])
+def test_calibration_does_not_depend_on_the_engine(precision, use):
+    ray = use(FakeRay())
+    given = {"vocab": 6, "dim": 2, "pairs": 200, "worlds": 6, "warmup": 20, "draws": 19}
+    local = calibrate("gibbs", **given, prior_precision=precision, threads=2)
+    found = calibrate("gibbs", **given, prior_precision=precision, engine="ray", workers=2)
+    assert found.to_dict() == local.to_dict()
+    np.testing.assert_array_equal(found.ranks.values, local.ranks.values)
+    assert ray.calls == 6

@@ -45,6 +45,9 @@ WORKERS = typer.Option(
     help="Workers on the Ray cluster, each with --threads threads [default: one per node].",
     rich_help_panel=CLUSTER,
 )
+PROCESSES = typer.Option(
+    None, help="Processes on the Ray cluster [default: one per processor].", rich_help_panel=CLUSTER
+)
 
 
 class Command(TyperCommand):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from bayesvec.cli.answers import echo
-from bayesvec.cli.app import STOPPED, app
+from bayesvec.cli.app import ADDRESS, ENGINE, PROCESSES, STOPPED, app
 from bayesvec.cli.prior_options import NO_PRIOR_OPTIONS, PriorOptions, takes_prior_options
 from bayesvec.inference import methods
 
@@ -45,6 +45,9 @@ def calibrate(
     error_rate: float = typer.Option(0.01, help="How often a calibrated method may fail the test."),
     seed: int = typer.Option(0, help="Random seed."),
     threads: int | None = typer.Option(None, help="Threads (default: one per processor)."),
+    engine: str = ENGINE,
+    address: str | None = ADDRESS,
+    workers: int | None = PROCESSES,
     out: Path | None = typer.Option(
         None, help="Where to write the rank plots: an image file, or a new folder."
     ),
@@ -73,6 +76,9 @@ def calibrate(
         "error_rate": error_rate,
         "seed": seed,
         "threads": threads,
+        "engine": engine,
+        "address": address,
+        "workers": workers,
     }
     result = _run(method, quiet=quiet, **given)
     if out is not None:

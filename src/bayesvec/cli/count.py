@@ -8,7 +8,7 @@ import typer
 
 from bayesvec._cluster import Where
 from bayesvec.cli.answers import echo
-from bayesvec.cli.app import ADDRESS, AS_JSON, CLUSTER, COUNTING, ENGINE, OUTPUT, QUIET, app, switch
+from bayesvec.cli.app import ADDRESS, AS_JSON, COUNTING, ENGINE, OUTPUT, PROCESSES, QUIET, app, switch
 from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_options
 
 if TYPE_CHECKING:
@@ -26,9 +26,7 @@ def count(
     ),
     engine: str = ENGINE,
     address: str | None = ADDRESS,
-    workers: int | None = typer.Option(
-        None, help="Processes on the Ray cluster [default: one per processor].", rich_help_panel=CLUSTER
-    ),
+    workers: int | None = PROCESSES,
     out: Path = typer.Option(..., "--out", help="Folder to write the counts to.", rich_help_panel=OUTPUT),
     force: bool = switch("--force", "Replace counts that are already there."),
     quiet: bool = QUIET,

@@ -6,21 +6,21 @@ result is put into words.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from bayesvec._cluster import Where, on_cluster
 from bayesvec._pipeline import check_threads
 from bayesvec._types import Float32
 from bayesvec.chains.driver import Driver
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.diagnostics.sbc import Functionals, Ranks, Verdict, World, choose_functionals, judge, sbc_ranks
+from bayesvec.diagnostics.sbc import Ranks, Verdict, World, judge, sbc_ranks
 from bayesvec.diagnostics.truth import inside, tail_ranks
 from bayesvec.diagnostics.worlds import MakePrior, draw_world_of
 from bayesvec.errors import NumericalError, OptionError
-from bayesvec.estimates.convergence import ess_bulk
 from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.texts import plain
 from bayesvec.inference.methods import Method, find
@@ -177,6 +177,9 @@ def calibrate(
     seed: int = 0,
     threads: int | None = None,
     report: Callable[[int], None] = lambda done: None,
+    engine: str = Where.engine,
+    address: str | None = None,
+    workers: int | None = None,
 ) -> Calibration:
     """Draw worlds from the prior, fit each with a method, and see whether the truth is one more draw.
 
@@ -216,6 +219,8 @@ def calibrate(
         Threads; the result does not depend on it.
     report : callable, optional
         Given the number of worlds done; may raise to stop.
+    engine, address, workers
+        Fit the worlds on the threads of this process, or on a Ray cluster; as in `bayesvec.count`.
     """
     chosen = find(method)
     if chosen.is_point:
@@ -239,23 +244,20 @@ def calibrate(
     size: dict[str, Any] = {"vocab": vocab, "dim": dim, "pairs": pairs, "zipf": zipf}
     world = _worlds(method, prior, prior_precision, slices, seed, **size)
     first = None if world is None else world(0)
-    rows = vocab if first is None else first[0].counts.num_words
-    measure = choose_functionals(rows, vocab, quantities, seed=seed, pooled=True)  # as `sbc_ranks` does
-    trial = _Trial(chosen, settings, measure)
+    trial = _Trial(chosen, settings)
     stated: dict[str, Any] = {"prior_precision": prior_precision}
     if prior is not None and first is not None:
         stated = {"prior": {name: each for name, each in first[1].recipe.items() if name != "slices"}}
     precision = prior_precision if isinstance(prior_precision, float | int) else 1.0
     ranked: dict[str, Any] = {"count": quantities, "pooled": True, "seed": seed, "prior_precision": precision}
-    with threadpool_limits(limits=1, user_api="blas"):
-        ranks = sbc_ranks(
-            trial, worlds=worlds, **size, **ranked, world=world, threads=num_threads, report=report
-        )
+    where = Where(engine, address, workers)
+    with threadpool_limits(limits=1, user_api="blas"), on_cluster(where, num_threads) as at_once:
+        ranks = sbc_ranks(trial, worlds=worlds, **size, **ranked, world=world, threads=at_once, report=report)
     size |= stated | ({} if slices is None else {"slices": slices})
     how = {"warmup": warmup, "thin": thin, "identify": identify, "options": settings.options, "seed": seed}
     nominal, coverage = covered(ranks, level)
     verdict = judge(ranks, error_rate=error_rate)
-    return Calibration(method, {**size, **how}, nominal, coverage, verdict, trial.effective, ranks)
+    return Calibration(method, {**size, **how}, nominal, coverage, verdict, ranks.effective, ranks)
 
 
 def _worlds(
@@ -298,12 +300,10 @@ def covered(ranks: Ranks, level: float) -> tuple[float, dict[str, Coverage]]:
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """A method on one world; remembers how many of its draws were effective ones."""
+    """A method on one world."""
 
     method: Method
     settings: Settings
-    measure: Functionals
-    shares: list[float] = field(default_factory=list)
 
     def __call__(self, counts: PairCounts, seed: int, prior: Prior | None = None) -> tuple[Float32, Float32]:
         """Return draws of rho (draw, R, K) and of alpha (draw, C, K)."""
@@ -321,12 +321,4 @@ class _Trial:
             Driver(memory, self.method, counts, prior).run_chain(0)
         except NumericalError as error:
             raise NumericalError(f"in one of the worlds: {error}", word=error.word) from error
-        rho, alpha = memory.arrays["rho"][0], memory.arrays["alpha"][0]
-        ess = ess_bulk(self.measure(rho, alpha)[None])
-        self.shares.append(float(np.nanmedian(ess)) / len(rho) if np.isfinite(ess).any() else math.nan)
-        return rho, alpha
-
-    @property
-    def effective(self) -> float:
-        """Share of the draws that were effective ones, over all worlds."""
-        return math.fsum(self.shares) / len(self.shares)  # the same in whatever order they came
+        return memory.arrays["rho"][0], memory.arrays["alpha"][0]

@@ -9,19 +9,21 @@ Measured are cosines of words and co-occurrence probabilities of pairs: neither 
 Draws must be thinned until they are nearly independent, or their ranks crowd at the ends too.
 """
 
+import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._pipeline import in_order
 from bayesvec._types import Float64, Int64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.diagnostics.random_pairs import random_pairs
 from bayesvec.diagnostics.truth import inside
 from bayesvec.errors import OptionError
+from bayesvec.estimates.convergence import ess_bulk
 from bayesvec.kernels import rng
 from bayesvec.priors.gaussian import Prior
 from bayesvec.simulation.pairs import Truth, simulate
@@ -148,11 +150,14 @@ class Ranks:
         Draws in each world.
     kinds : tuple of str, (M,)
         What each quantity is.
+    effective : float
+        Share of the draws that are effective ones: median over quantities, mean over worlds.
     """
 
     values: Int64
     num_draws: int
     kinds: tuple[str, ...]
+    effective: float = math.nan
 
     def coverage(self, level: float = 0.9) -> dict[str, float]:
         """Return for each kind of quantity the fraction of truths inside the equal-tailed interval of their draws."""
@@ -210,30 +215,36 @@ def sbc_ranks(
     functionals = choose_functionals(rows, columns, count, seed=seed, pooled=pooled)
     given: dict[str, Any] = {"vocab": vocab, "dim": dim, "pairs": pairs, "prior_precision": prior_precision}
 
-    def of_world(number: int) -> tuple[int, Int64]:
+    def of_world(number: int) -> tuple[int, Int64, float]:
         if world is None:
             drawn = draw_world(number, zipf=zipf, contexts=contexts, seed=seed, **given)
             measured = functionals(*draw(drawn.counts, drawn.seed))  # (draw, M)
         else:
             drawn, prior = world(number)
             measured = functionals(*draw(drawn.counts, drawn.seed, prior))
-        return len(measured), rank(measured, functionals(drawn.truth.rho, drawn.truth.alpha))
+        ranks = rank(measured, functionals(drawn.truth.rho, drawn.truth.alpha))
+        return len(measured), ranks, _effective_share(measured)
 
     values: list[Int64] = []
     sizes: set[int] = set()
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="world")
-    try:
-        for size, ranks in pool.map(of_world, range(worlds)):
-            sizes.add(size)
-            values.append(ranks)
-            report(len(values))
-    finally:
-        pool.shutdown(cancel_futures=True)
+    shares: list[float] = []
+    for size, ranks, share in in_order(of_world, range(worlds), threads=threads):
+        sizes.add(size)
+        values.append(ranks)
+        shares.append(share)
+        report(len(values))
     if len(sizes) != 1:
         raise OptionError(
             f"the method gave {sorted(sizes)} draws in different worlds; it must give as many in each"
         )
-    return Ranks(np.array(values), sizes.pop(), functionals.kinds)
+    effective = math.fsum(shares) / worlds
+    return Ranks(np.array(values), sizes.pop(), functionals.kinds, effective)
+
+
+def _effective_share(measured: Float64) -> float:
+    """Return the median share of effective draws over quantities, (draw, M); NaN if none has one."""
+    ess = ess_bulk(measured[None])
+    return float(np.nanmedian(ess)) / len(measured) if np.isfinite(ess).any() else math.nan
 
 
 def rank(draws: npt.ArrayLike, truth: npt.ArrayLike) -> Int64:

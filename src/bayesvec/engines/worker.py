@@ -187,8 +187,8 @@ class Worker:
             self._tables = load_tables()
         part = self._parts[purpose]
         _, dim = part.half.side.precision.shape
-        if scales:
-            part = part._replace(half=part.half.at(part.prior.at(scales)))
+        if scales and scales != part.half.scales:  # the log posterior has those of the next sweep
+            part = self._parts[purpose] = part._replace(half=part.half.at(part.prior.at(scales)))
         beyond = self._parts[rng.ALPHA if purpose == rng.RHO else rng.RHO]
 
         def whole(blocks: tuple[Array, ...]) -> Float32:
