@@ -257,6 +257,7 @@ def test_list_runs_nothing(place, bayesvec):
     assert all(row["seconds"] is None and row["estimated_seconds"] > 0 for row in rows)
     _, out, _ = bayesvec("reproduce", "all", "--list", "--only", "K=5 N=1M gibbs")
     assert "coverage: Table 1 (tab:coverage); 0 of 2 cells are done" in out
+    assert re.search(r"\n\d+ of \d+ cells are left, about \d+", out)
     assert "cosines" not in out
     assert not list(place.iterdir())
 

@@ -176,11 +176,8 @@ def _listed(
                 }
             )
     missing = [row["estimated_seconds"] for row in rows if row["seconds"] is None]
-    lines.append(
-        f"{len(missing)} of {len(rows)} cells are left, about {duration(sum(missing))}"
-        if missing
-        else f"no cell is left: all {len(rows)} are done"
-    )
+    rest = f"{len(missing)} of {len(rows)} cells are left, about {duration(sum(missing))}"
+    lines += [] if brief else [rest if missing else f"no cell is left: all {len(rows)} are done"]
     return json.dumps(rows, indent=1) if as_json else "\n".join(lines)
 
 

@@ -20,8 +20,8 @@ from 50,000 on (20,000 with `--quick`) where all of these have been run; "at the
 N."""
 
 CUT = """\
-NUTS on Zipf worlds and at N other than 1k, 10k, 100k and 1M (2.5 hours on two cores); MFVI with Stan's stopping
-rule on Zipf worlds at other N; MFVI at convergence on Zipf worlds; Algorithm 1 at other N (4 minutes a cell)."""
+NUTS on Zipf worlds and at N other than 1k, 10k, 100k and 1M (2.5 hours on two cores); MFVI
+on Zipf worlds (5 minutes); Algorithm 1 at other N (4 minutes a cell)."""
 
 SHOWN = ("gibbs", "nuts", "mfvi-stan", "mfvi", "map", "paper")
 _ESTIMATES = (("rmse_plugin", "mean vectors"), ("rmse_probability", "mean probabilities"))
