@@ -242,7 +242,7 @@ def holdout_values(settings):
     ("name", "line"),
     [
         ("movielens-holdout", "(paper) | -0.7320 | -0.6814 | -0.6458 | -0.6382 |"),
-        ("movielens-holdout", "(paper) | -1.1142 | -1.1201 | -0.8715 | -0.6609 |"),
+        ("movielens-holdout", "(paper) | -0.7801 | -0.7247 | -0.6721 | -0.6571 |"),
         ("congress-holdout", "(paper) | -0.7648 | -0.7556 | -0.7255 | -0.6551 | n/a |"),
         ("congress-holdout", "(paper) | -0.8209 | -0.7836 | -0.6948 | -0.6357 |"),
     ],
@@ -274,7 +274,7 @@ def test_the_samples_that_give_the_papers_score_are_interpolated():
 
 def test_scores_have_standard_errors_and_differences_those_of_pairs():
     """Errors of a difference are taken over the same clusters; two scores that move together differ for certain."""
-    experiment = find_experiment("movielens-holdout")
+    experiment = find_experiment("prior-holdout")
     sums, samples = np.array([-60.0, -70.0, -80.0]), np.array([100.0, 100.0, 100.0])
 
     def values(settings):
@@ -480,6 +480,7 @@ def test_the_page_in_the_repository_is_that_of_the_records():
     experiments = [find_experiment(name) for name in NAMES]
     made = page_text(experiments, ROOT / "experiments/records", quick=False, figures="figures")
     assert (ROOT / "docs/paper.md").read_text(encoding="utf-8") == made, "make paper"
+    assert NOT_RUN not in made  # no cell of a table is left unrun
     pictures = re.findall(r"!\[.*?\]\((.*?)\)", made)
     assert all((ROOT / "docs" / picture).exists() for picture in pictures)
 

@@ -10,7 +10,8 @@ from bayesvec.errors import InputError
 from bayesvec.paper.claims import claims_table
 from bayesvec.paper.data import CONGRESS_WORDS
 from bayesvec.paper.experiment import Experiment, Results
-from bayesvec.paper.markdown import NOT_RUN, NOTHING, paragraphs
+from bayesvec.paper.markdown import NOTHING, paragraphs
+from bayesvec.paper.runner import duration
 
 TITLE = "# The paper, reproduced"
 HEAD = f"""\
@@ -35,7 +36,7 @@ cost."""
 GLOSSARY = f"""\
 ## Terms
 
-- `{NOT_RUN}`: not run yet; `{NOTHING}`: not given, impossible or not measured; an empty field: cut.
+- `{NOTHING}`: not given, impossible or not measured; an empty field: cut.
 - **World**: a simulated data set whose true vectors are known. The prior precision is K, as in the simulation.
 - **N**: the number of samples, positive and negative.
 - **Gibbs**: our sampler. Free (no fixed contexts), one overrelaxed update of each row per sweep, and the orbit move;
@@ -76,15 +77,22 @@ def page_text(experiments: Iterable[Experiment], out: Path, *, quick: bool, figu
         The quick size, or the full one.
     figures : str
         The folder of the figures, relative to the page.
+
+    An experiment without any record is named, and has no section.
     """
-    parts, found = [], {}
+    parts, found, unseen = [], {}, []
     for experiment in experiments:
         results = found[experiment.name] = experiment.results(out, quick=quick)
+        if not results.done:
+            seconds = sum(result.cell.cost for result in results.all)
+            unseen.append(f"`{experiment.name}` (about {duration(seconds)})")
+            continue
         pictures = [Path(figures, f"{name}.png") for name in experiment.figures(results)]
         parts.append(section(experiment, results, pictures, quick=quick))
+    waiting = f"Experiments without records yet: {', '.join(unseen)}." if unseen else ""
     if quick:
-        return paragraphs(QUICK, GLOSSARY, *parts) + "\n"
-    return paragraphs(HEAD, CLAIMS, claims_table(found), GLOSSARY, *parts) + "\n"
+        return paragraphs(QUICK, GLOSSARY, waiting, *parts) + "\n"
+    return paragraphs(HEAD, CLAIMS, claims_table(found), GLOSSARY, waiting, *parts) + "\n"
 
 
 def section(experiment: Experiment, results: Results, pictures: Sequence[Path], *, quick: bool) -> str:

@@ -37,18 +37,20 @@ DISTINCT = {"house": 500_000, "movielens": 220_000}  # pairs, about
 
 def cells(quick: bool) -> list[Cell]:
     """Return a cell for each data set, K and precision."""
+    dims = (5, 10) if quick else DIMS
+    models = [("gibbs", dim, precision) for dim in dims for precision in PRECISIONS]
+    models += [(name, dims[0], precision) for name in ("map", "blockvi") for precision in (1.0, "learn")]
     grid = (
-        {**given, "dim": dim, "prior_precision": precision, "method": "gibbs", "chains": 2, "thin": 1}
+        {**given, "method": name, "dim": dim, "prior_precision": precision, "chains": 2, "thin": 1}
         for given in (QUICK if quick else DATA).values()
-        for dim in ((5, 10) if quick else DIMS)
-        for precision in PRECISIONS
+        for name, dim, precision in models
     )
     return make_cells(grid, _label, _seconds)
 
 
 def _label(settings: Settings) -> str:
     word = precision_word(settings) or " precision=1"
-    return f"{settings['data']} K={settings['dim']}{word}"
+    return f"{settings['data']} K={settings['dim']} {settings['method']}{word}"
 
 
 def _seconds(settings: Settings) -> float:
