@@ -8,6 +8,7 @@ Usage: python benchmarks/ray.py [--vocab 20000 --dim 100 --pairs 12000000 --repe
        (--big: also two sweeps of 5 * 10^7 pairs at V = 100,000, K = 50, with the memory of each process)
 """
 
+import multiprocessing
 import sys
 import tempfile
 import time
@@ -34,6 +35,7 @@ from bayesvec.inference.gibbs.sampler import prepare  # noqa: E402
 from bayesvec.kernels import rng  # noqa: E402
 from bayesvec.priors import spherical  # noqa: E402
 from bayesvec.storage import folder  # noqa: E402
+from bayesvec.storage.layout import read_manifest  # noqa: E402
 
 PRECISION = 10.0
 
@@ -67,6 +69,14 @@ class Setting:
         run = folder.create(Path(place), settings, counts, stats=("log_posterior",), scales={})
         run.lock.close()
         self.path, self.settings, self.dim, self.counts = Path(place), settings, dim, counts
+
+    @classmethod
+    def opened(cls, place):
+        """Open a run folder."""
+        setting, there = cls.__new__(cls), folder.Folder(Path(place), read_manifest(Path(place)))
+        setting.path, setting.settings, setting.dim = there.path, there.settings, there.settings.dim
+        setting.counts = open_counts(there.path / "counts")
+        return setting
 
     @staticmethod
     def half(engine, sampler, state, number):
@@ -146,13 +156,20 @@ def measure(given, place):
     }
 
 
-def measure_big(place, vocab=100_000, dim=50, pairs=80_000_000):
+def make_big(place, vocab, dim, pairs):
+    """Make the run folder in a process of its own, so that its memory is not the driver's."""
+    Setting(zipf_counts(vocab, pairs), dim, place)
+
+
+def measure_big(place, vocab=100_000, dim=50, pairs=56_000_000):
     """Return the seconds of two sweeps of many pairs, and the memory of driver and workers."""
-    counts = zipf_counts(vocab, pairs)
-    num_pairs = counts.num_pairs
-    setting = Setting(counts, dim, f"{place}/big")
-    del counts
-    setting.counts = open_counts(setting.path / "counts")
+    maker = multiprocessing.get_context("spawn").Process(
+        target=make_big, args=(f"{place}/big", vocab, dim, pairs)
+    )
+    maker.start()
+    maker.join()
+    setting = Setting.opened(f"{place}/big")
+    num_pairs = setting.counts.num_pairs
     bare = prepare(Problem(setting.counts, spherical(PRECISION), dim, elsewhere=True))
     with Workers(setting.path, setting.settings, 2, 1) as cluster:
         state, seconds = bare.init(Start(seed=1, chain=0)), []

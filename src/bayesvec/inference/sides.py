@@ -97,6 +97,14 @@ class Half:
         return total
 
     @property
+    def span(self) -> tuple[int, int]:
+        """The first of the rows that are redrawn, and one past the last."""
+        ends = [
+            (int(colour.rows[0]), int(colour.rows[-1]) + 1) for colour in self.colours if len(colour.rows)
+        ]
+        return (min(first for first, _ in ends), max(last for _, last in ends)) if ends else (0, 0)
+
+    @property
     def least(self) -> float:
         """Cost of rows below which they are not worth handing to another thread."""
         _, dim = self.side.precision.shape

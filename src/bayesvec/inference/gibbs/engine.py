@@ -69,12 +69,12 @@ class Local(Engine):
         """Return each row's share of the log posterior."""
         x, y, shares = padded_rows(rows), padded_rows(other), np.empty(len(rows))
         # each pair of neighbours is in the shares of both, half in each
-        side = half.coupled(x, 0.5, self.threads)
+        side, (start, stop) = half.coupled(x, 0.5, self.threads), half.span
         self.threads.run(
             lambda first, last, thread: log_posterior_rows(
-                first, last, side, x, y, data, self.works[thread], shares
+                start + first, start + last, side, x, y, data, self.works[thread], shares
             ),
-            self.threads.chunks(half.cost, half.least),
+            self.threads.chunks(half.cost[start:stop], half.least),
         )
         return shares
 
