@@ -12,6 +12,7 @@ import multiprocessing
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -26,7 +27,7 @@ from report import options, write  # noqa: E402
 from bayesvec._parallel import Threads  # noqa: E402
 from bayesvec.counts.pairs import from_pairs  # noqa: E402
 from bayesvec.counts.store import open_counts  # noqa: E402
-from bayesvec.engines.cluster import Workers  # noqa: E402
+from bayesvec.engines.cluster import Crew, Workers  # noqa: E402
 from bayesvec.engines.cost import Machine, half_sweep  # noqa: E402
 from bayesvec.fitting import make_settings  # noqa: E402
 from bayesvec.inference.contract import Problem, Start  # noqa: E402
@@ -78,6 +79,16 @@ class Setting:
         setting.counts = open_counts(there.path / "counts")
         return setting
 
+    @contextmanager
+    def workers(self, count):
+        """Start workers of one thread each, and end them."""
+        crew = Crew(self.path, self.settings, 1)
+        try:
+            with Workers(crew, count) as cluster:
+                yield cluster
+        finally:
+            crew.close()
+
     @staticmethod
     def half(engine, sampler, state, number):
         """Redraw the words; return the seconds."""
@@ -91,7 +102,7 @@ class Setting:
         whole = prepare(Problem(self.counts, spherical(PRECISION), self.dim))
         bare = prepare(Problem(self.counts, spherical(PRECISION), self.dim, elsewhere=True))
         found = {f"threads_{count}": [] for count in threads} | {"workers": []}
-        with Workers(self.path, self.settings, workers, 1) as cluster:
+        with self.workers(workers) as cluster:
             locals_ = {f"threads_{count}": Local(Threads(count), self.dim, whole.tables) for count in threads}
             for number in range(1, repeats + 2):
                 # another state each time: the driver has to send it
@@ -171,13 +182,13 @@ def measure_big(place, vocab=100_000, dim=50, pairs=56_000_000):
     setting = Setting.opened(f"{place}/big")
     num_pairs = setting.counts.num_pairs
     bare = prepare(Problem(setting.counts, spherical(PRECISION), dim, elsewhere=True))
-    with Workers(setting.path, setting.settings, 2, 1) as cluster:
+    with setting.workers(2) as cluster:
         state, seconds = bare.init(Start(seed=1, chain=0)), []
         for number in (1, 2):
             began = time.perf_counter()
             state, _ = bare.step(state, seed=1, chain=0, number=number, threads=cluster)
             seconds.append(time.perf_counter() - began)
-        pids = [each["pid"] for each in ray.get([actor.describe.remote() for actor in cluster._actors])]
+        pids = [each["pid"] for each in ray.get([actor.describe.remote() for actor in cluster.engine.actors])]
         memory = [_own_gigabytes(pid) for pid in pids]
     return {
         "pairs": num_pairs,

@@ -77,6 +77,28 @@ def test_chains_have_workers_of_their_own(use):
     assert ray.killed == 3
 
 
+def test_chains_that_wait_take_the_workers_of_those_that_have_ended(use):
+    ray = use(FakeRay())
+    found = fitted("spherical", chains=3, engine="ray", workers=1, threads=1)
+    assert drawn(found) == drawn(fitted("spherical", chains=3))
+    assert len(ray.actors) == ray.killed == 1
+
+
+def test_a_run_that_chooses_its_length_keeps_its_workers(use):
+    ray = use(FakeRay())
+    lengths = {"warmup": "auto", "draws": "auto", "max_draws": 120, "chains": 2, "dim": 2}
+    found = fitted("spherical", engine="ray", workers=2, threads=1, **lengths)
+    assert drawn(found) == drawn(fitted("spherical", **lengths))
+    assert len(ray.actors) == ray.killed == 2
+
+
+def test_a_chain_that_has_ended_needs_no_workers(use, tmp_path):
+    ray = use(FakeRay())
+    fitted("spherical", out=tmp_path / "run", chains=2)
+    fitted("spherical", out=tmp_path / "run", chains=2, resume=True, engine="ray", workers=2, threads=1)
+    assert not ray.actors
+
+
 def test_a_run_moves_between_engines(use, tmp_path):
     use(FakeRay())
     fitted("learned", out=tmp_path / "run", draws=2)

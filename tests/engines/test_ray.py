@@ -82,7 +82,7 @@ def kills(monkeypatch):
 
     def round_and_kill(engine, *given):
         if len(done) < kills.wanted and chosen.random() < kills.share:
-            pid = ray.get(chosen.choice(engine._actors).describe.remote())["pid"]
+            pid = ray.get(chosen.choice(engine.actors).describe.remote())["pid"]
             timer = threading.Timer(chosen.uniform(0.0, 0.02), os.kill, (pid, signal.SIGKILL))
             timer.start()
             try:

@@ -179,7 +179,8 @@ class Driver:
         record = self.store.recorder(chain)
         pace = _Pace()
         spent = 0.0
-        with self.make_threads(num_threads) as threads:
+        make_threads = Threads if self.ended(chain) else self.make_threads  # there is nothing to redraw
+        with make_threads(num_threads) as threads:
             try:
                 state, sweep = self._take_up(record, threads, watcher.report)
             except _Stopped:

@@ -62,5 +62,8 @@ def open_pool(
     from bayesvec._cluster import connect
     from bayesvec.engines.cluster import workers_pool
 
-    with connect(where, threads):
-        yield workers_pool(run, settings, workers=where.workers, threads=threads)
+    with (
+        connect(where, threads),
+        workers_pool(run, settings, workers=where.workers, threads=threads) as pool,
+    ):
+        yield pool

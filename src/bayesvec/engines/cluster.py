@@ -7,7 +7,9 @@ again; what it had been asked is asked again, and the answer is the same.
 """
 
 import itertools
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,8 +40,11 @@ KEPT = 6  # arrays whose objects are kept for the next calls
 _Result = TypeVar("_Result")
 
 
-def workers_pool(run: Path, settings: Settings, *, workers: int | None, threads: int | None) -> Pool:
-    """Return the workers of a run as what its chains share.
+@contextmanager
+def workers_pool(
+    run: Path, settings: Settings, *, workers: int | None, threads: int | None
+) -> Iterator[Pool]:
+    """Return the workers of a run as what its chains share; they are ended at the end.
 
     Parameters
     ----------
@@ -63,11 +68,15 @@ def workers_pool(run: Path, settings: Settings, *, workers: int | None, threads:
             f"{count} workers of {each} threads are asked for, and the cluster has {sum(cpus)} processors on "
             f"{len(cpus)} nodes, enough for {able}; use fewer --workers or --threads"
         )
-    return Pool(count, lambda share: Workers(run.resolve(), settings, share, each))
+    crew = Crew(run, settings, each)
+    try:
+        yield Pool(count, partial(Workers, crew))
+    finally:
+        crew.close()
 
 
-class Workers(Threads):
-    """The workers of one chain; a context manager that ends them.
+class Crew:
+    """The workers of a run: those that no chain has are kept for the next that asks for as many.
 
     Parameters
     ----------
@@ -75,35 +84,73 @@ class Workers(Threads):
         The run folder.
     settings : Settings
         Of the run.
-    count : int
-        Number of workers.
     threads : int
-        Threads of each.
+        Threads of each worker.
     """
 
-    def __init__(self, run: Path, settings: Settings, count: int, threads: int) -> None:
-        super().__init__(1)
-        ray = import_ray()
-        actor = ray.remote(Worker).options(
-            num_cpus=threads, max_restarts=-1, max_task_retries=-1, scheduling_strategy="SPREAD"
-        )
-        self._ray, self._actors = (
-            ray,
-            [actor.remote(str(run), Place(number, count), threads) for number in range(count)],
-        )
-        try:
-            _check_alike(answers(ray, [each.describe.remote() for each in self._actors], START_SECONDS))
-        except BaseException:
+    def __init__(self, run: Path, settings: Settings, threads: int) -> None:
+        self._ray, self._run, self._dim, self._threads = import_ray(), run.resolve(), settings.dim, threads
+        self._lock = threading.Lock()
+        self._idle: list[RayEngine] = []
+
+    def take(self, count: int) -> "RayEngine":
+        """Return so many workers of one chain; others that are idle make room for them."""
+        with self._lock:
+            suited = [engine for engine in self._idle if len(engine.actors) == count]
+            if suited:
+                self._idle.remove(suited[0])
+                return suited[0]
             self.close()
-            raise
-        sizes = {purpose: np.diff(open_side(run / "counts", name).indptr) for purpose, name in SIDES.items()}
-        self.engine = RayEngine(ray, self._actors, Local(self, settings.dim, load_tables()), sizes)
+        return self._start(count)
+
+    def give_back(self, engine: "RayEngine") -> None:
+        """Keep workers for the next chain."""
+        with self._lock:
+            self._idle.append(engine)
 
     def close(self) -> None:
-        """End the workers."""
+        """End the workers that are idle."""
+        while self._idle:
+            self._end(self._idle.pop().actors)
+
+    def _start(self, count: int) -> "RayEngine":
+        options = {"max_restarts": -1, "max_task_retries": -1, "scheduling_strategy": "SPREAD"}
+        actor = self._ray.remote(Worker).options(num_cpus=self._threads, **options)
+        places = [Place(number, count) for number in range(count)]
+        actors = [actor.remote(str(self._run), place, self._threads) for place in places]
+        try:
+            _check_alike(answers(self._ray, [each.describe.remote() for each in actors], START_SECONDS))
+        except BaseException:
+            self._end(actors)
+            raise
+        pairs = {purpose: open_side(self._run / "counts", name) for purpose, name in SIDES.items()}
+        sizes = {purpose: np.diff(side.indptr) for purpose, side in pairs.items()}
+        return RayEngine(self._ray, actors, Local(Threads(1), self._dim, load_tables()), sizes)
+
+    def _end(self, actors: list[Any]) -> None:
+        for actor in actors:
+            self._ray.kill(actor)
+
+
+class Workers(Threads):
+    """The workers of one chain; a context manager that gives them back.
+
+    Parameters
+    ----------
+    crew : Crew
+        The workers of the run.
+    count : int
+        Number of workers.
+    """
+
+    def __init__(self, crew: Crew, count: int) -> None:
+        super().__init__(1)
+        self._crew, self.engine = crew, crew.take(count)
+
+    def close(self) -> None:
+        """Give the workers back."""
         super().close()
-        for each in self._actors:
-            self._ray.kill(each)
+        self._crew.give_back(self.engine)
 
 
 def _check_alike(found: Sequence[dict[str, Any]]) -> None:
@@ -139,7 +186,7 @@ class RayEngine(Engine):
     """
 
     def __init__(self, ray: Any, actors: list[Any], local: Engine, sizes: dict[int, Int64]) -> None:
-        self._ray, self._actors, self._local, self._sizes = ray, actors, local, sizes
+        self._ray, self.actors, self._local, self._sizes = ray, actors, local, sizes
         self._blocks: dict[int, list[Int64]] = {}
         self._tokens = itertools.count()
         self._kept: list[tuple[Array, str, list[Any]]] = []  # objects of arrays, the latest last
@@ -156,10 +203,10 @@ class RayEngine(Engine):
             return self._local.log_posterior(half, rows, other, data=False)
 
         def shares() -> Float64:
-            own = self._own(half, rows) if whole_rounds(half) else self._whole(rows) * len(self._actors)
+            own = self._own(half, rows) if whole_rounds(half) else self._whole(rows) * len(self.actors)
             refs = [
                 actor.log_posterior.remote(half.purpose, half.scales, mine, *self._other(other))
-                for actor, mine in zip(self._actors, own, strict=True)
+                for actor, mine in zip(self.actors, own, strict=True)
             ]
             joined: Float64 = self._joined(half, answers(self._ray, refs))
             return joined
@@ -173,7 +220,7 @@ class RayEngine(Engine):
         token, narrow = next(self._tokens), direction.astype(np.float32)
 
         def shares(s: float) -> Float64:
-            owns = zip(self._actors, self._own(half, rows), self._own(half, narrow), strict=True)
+            owns = zip(self.actors, self._own(half, rows), self._own(half, narrow), strict=True)
             refs = [
                 actor.line.remote(token, s, half.purpose, mine, along, *self._other(other))
                 for actor, mine, along in owns
@@ -187,13 +234,13 @@ class RayEngine(Engine):
         self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key, colour: int | None
     ) -> Float32:
         """Redraw every row, or the rows of one colour."""
-        own = self._own(half, rows) if colour is None else self._whole(rows) * len(self._actors)
+        own = self._own(half, rows) if colour is None else self._whole(rows) * len(self.actors)
         given = half.purpose, half.scales
         calls = [
             actor.redraw.options(num_returns=2).remote(
                 *given, mine, options, key, colour, *self._other(other)
             )
-            for actor, mine in zip(self._actors, own, strict=True)
+            for actor, mine in zip(self.actors, own, strict=True)
         ]
         if broken := list(itertools.chain(*answers(self._ray, [call[1] for call in calls]))):
             raise broken_row(half.names, broken)
@@ -213,7 +260,7 @@ class RayEngine(Engine):
     def _rows(self, half: Half) -> list[Int64]:
         """Return the rows of each worker."""
         if half.purpose not in self._blocks:
-            self._blocks[half.purpose] = cut(half, self._sizes[half.purpose], len(self._actors))
+            self._blocks[half.purpose] = cut(half, self._sizes[half.purpose], len(self.actors))
         return self._blocks[half.purpose]
 
     def _own(self, half: Half, array: Float32) -> list[Any]:
