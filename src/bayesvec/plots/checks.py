@@ -29,8 +29,8 @@ def plot_check(
 ) -> "list[Axes]":
     """Draw the distributions of R-hat and ESS over the quantities that `Posterior.check` examines.
 
-    Each line is a cumulative distribution. The vertical lines are the limits for a run that is long enough: R-hat
-    all to the left, ESS all to the right.
+    Each line is a cumulative distribution. The vertical lines are the limits that 95% of each kind keep in a run that
+    is long enough: R-hat to the left, ESS to the right, of frequent words that of a lower one.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def plot_check(
     """
     _check_chains(posterior)
     left, right = new_panels(axes, width=9.0, height=3.4)
-    number = 0
+    number, wanted = 0, {ESS_WANTED: f"at least {ESS_WANTED}"}
     for each in quantities(posterior.draws, pairs=pairs, seed=seed):
         if np.isnan(each.rhats).all():
             continue
@@ -54,9 +54,11 @@ def plot_check(
         sizes = {"bulk": each.bulk, "tail": each.tail}
         for (part, values), width in zip(sizes.items(), (1.8, 0.9), strict=True):
             _cumulative(right, values, f"{each.kind}, {part}", linewidth=width, **style)
+        wanted.setdefault(each.wanted, f"{each.wanted} for frequent words")
         number += 1
     _limit(left, RHAT_ALLOWED, f"at most {RHAT_ALLOWED:g}", beside=1)
-    _limit(right, ESS_WANTED, f"at least {ESS_WANTED}", beside=-1)
+    for value, text in wanted.items():
+        _limit(right, value, text, beside=-1)
     for ax, label in ((left, "R-hat"), (right, "effective sample size (thin: of the tails)")):
         ax.set_xlabel(label)
         ax.set_ylabel("cumulative share of quantities")
