@@ -110,6 +110,19 @@ def _slopes(results: Results) -> tuple[str, str] | None:
     ) + " (N from 50k, uniform)"
 
 
+def _slopes_of_models(results: Results) -> tuple[str, str] | None:
+    ends, found = [100_000, 1_000_000], {}
+    for dim, vocab in results.each("dim", "vocab"):
+        slope = find_slope(ends, find_errors(results, ends, method="gibbs", dim=dim, vocab=vocab), ends[0])
+        if slope is not None:
+            found[f"K = {dim}, V = {vocab}"] = slope
+    if not found:
+        return None
+    steep, flat = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
+    text = f"from 100k to 1M it is {found[steep]:.2f} ({steep}) to {found[flat]:.2f} ({flat}), where the prior still counts"
+    return _verdict(found[flat] < -0.45), text
+
+
 def _doubling(results: Results) -> tuple[str, str] | None:
     ratios = []
     for dim in results.each("dim"):
@@ -258,6 +271,7 @@ CLAIMS = (
     Claim("MFVI covers only 80 to 85% at large N", "coverage", _mfvi_covers),
     Claim("Laplace is right at large N only", "coverage", _laplace_covers),
     Claim("RMSE_co falls as N^-0.5 for HMC, MAP and Gibbs, not for MFVI", "convergence", _slopes),
+    Claim("the slope is near -0.5 at every K and V", "scaling", _slopes_of_models),
     Claim("doubling V about doubles RMSE_co", "scaling", _doubling),
     Claim("HMC has 89 to 99% of the nominal ESS, Gibbs 20 to 60%", "ess", _ess),
     Claim("Gibbs is faster than HMC in large models only", "ess", _speed),

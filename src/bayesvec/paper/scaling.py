@@ -20,8 +20,8 @@ of 1.41 once the data outweigh the prior. Only then is the slope -0.5; with K = 
 samples."""
 
 CUT = """\
-N other than 1k, 10k, 100k and 1M but for K = 5, V = 100 (35 minutes on two cores), so there the slope is over the two
-largest N."""
+N other than 1k, 10k, 100k and 1M but for K = 5, V = 100 (35 minutes on two cores): there the slope is from 100k to
+1M."""
 
 
 def cells(quick: bool) -> list[Cell]:

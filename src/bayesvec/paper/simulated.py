@@ -194,11 +194,11 @@ def error_row(
 ) -> list[str]:
     """Return RMSE_co at each size, its slope over the large sizes and that between the two largest."""
     texts = results.across("pairs", sizes, lambda values: number(mean(values[metric]), ".4f"), **settings)
-    errors = find_errors(results, sizes, metric, **settings)
+    planned = [pairs for pairs in sizes if results.only(pairs=pairs, **settings) is not None]
+    errors = find_errors(results, planned, metric, **settings)
     least = LARGE[0] if sum(pairs >= LARGE[0] for pairs in sizes) > 1 else LARGE[1]
-    planned = len(results.having(**settings))
-    missing = NOT_RUN if planned == len(sizes) else ""
-    slopes = [find_slope(sizes, errors, start) for start in (least, sizes[-2])]
+    missing = NOT_RUN if None in errors else ""
+    slopes = [find_slope(planned, errors, start) for start in (least, planned[-2:][0])]
     return [name, *texts, *(missing if slope is None else f"{slope:.3f}" for slope in slopes)]
 
 
