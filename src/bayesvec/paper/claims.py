@@ -119,8 +119,8 @@ def _slopes_of_models(results: Results) -> tuple[str, str] | None:
     if not found:
         return None
     steep, flat = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
-    text = f"from 100k to 1M it is {found[steep]:.2f} ({steep}) to {found[flat]:.2f} ({flat}), where the prior still counts"
-    return _verdict(found[flat] < -0.45), text
+    span = f"{found[steep]:.2f} ({steep}) to {found[flat]:.2f} ({flat})"
+    return _verdict(found[flat] < -0.45), f"from 100k to 1M it is {span}, where the prior still counts"
 
 
 def _doubling(results: Results) -> tuple[str, str] | None:
