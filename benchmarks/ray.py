@@ -172,7 +172,7 @@ def make_big(place, vocab, dim, pairs):
     Setting(zipf_counts(vocab, pairs), dim, place)
 
 
-def measure_big(place, vocab=100_000, dim=50, pairs=56_000_000):
+def measure_big(place, vocab=100_000, dim=50, pairs=58_000_000):
     """Return the seconds of two sweeps of many pairs, and the memory of driver and workers."""
     maker = multiprocessing.get_context("spawn").Process(
         target=make_big, args=(f"{place}/big", vocab, dim, pairs)
