@@ -74,6 +74,7 @@ def main() -> None:
             "similarity": ask(options.repeat, "similarity", run, "w17", "w18"),
             "analogy": ask(options.repeat, "analogy", run, "w17", "w18", "w19"),
             "project": ask(options.repeat, "project", run, "w1", "w2", "--axis", "w3:w4,w5:w6"),
+            "plot check": ask(options.repeat, "plot", run, "check", "--out", Path(temporary, "check.svg")),
         }
     results = {
         "vocab": options.vocab,
