@@ -121,8 +121,11 @@ def cluster_cost():
         for dim in (50, 100, 300):
             sizes = {"pairs": pairs, "rows": vocab, "others": vocab, "dim": dim}
             times = [half_sweep(**sizes, nodes=count, machine=node) for count in nodes]
-            cells = [f"{each.seconds:.3g} s ({each.efficiency:.0%})" for each in times]
-            rows.append([f"V = {vocab:,}, {pairs:.0e} pairs, K = {dim}", *cells])
+            shown = [
+                f"{each.seconds:,.0f}" if each.seconds >= 10 else f"{each.seconds:.2g}" for each in times
+            ]
+            cells = [f"{text} s ({each.efficiency:.0%})" for text, each in zip(shown, times, strict=True)]
+            rows.append([f"V = {vocab:,}, {pairs:,} pairs, K = {dim}", *cells])
     return table(["", *(f"{count} node{'s' * (count > 1)}" for count in nodes)], rows)
 
 
