@@ -119,5 +119,5 @@ def test_the_experiment_runs_resumes_and_makes_its_table(tmp_path, monkeypatch):
     }
     assert all(0.0 <= share <= 1.0 for row in values["rows"] for share in row["cosine"]["covered"])
     text = re.sub(" +", " ", experiment.table(Results([Result(cell, {"values": values})])))
-    assert "| V=100 K=5, 300 words, random pairs |" in text
-    assert "V=100 K=5: the reference has " in text
+    assert "| V=100 K=5 spherical, 300 words, random pairs |" in text
+    assert "V=100 K=5 spherical: the reference has " in text

@@ -39,16 +39,16 @@ TOTAL_WORDS = 20_600_000
 
 def cells(quick: bool) -> list[Cell]:
     """Return a cell for each vocabulary and K; its samples of all sizes share one reference."""
-    names = "vocab dim draws warmup"
+    names = "vocab dim prior draws warmup"
     if quick:
         common = {"words": 60_000, "sizes": [1_000, 3_000, 12_000], "numbers": [2, 2, 2], "pairs": 200}
-        rows = [(100, 5, 40, 40)]
+        rows = [(100, 5, "spherical", 40, 40)]
     else:
-        common = {"words": None, "sizes": [100_000, 500_000, 2_000_000], "numbers": [6, 6, 2], "pairs": 3000}
-        rows = [(1000, 20, 150, 150), (1000, 50, 150, 200), (3000, 20, 100, 150), (3000, 50, 100, 200)]
+        common = {"words": None, "sizes": [100_000, 500_000, 2_000_000], "numbers": [4, 4, 2], "pairs": 3000}
+        rows = [(vocab, dim, "spherical", 80, 100) for vocab in (500, 1000, 3000) for dim in (20, 50)]
     return make_cells(
         name_settings(names, rows, **common, thin=1, chains=2, reference_chains=4),
-        lambda settings: "V={vocab} K={dim}".format(**settings),
+        lambda settings: "V={vocab} K={dim} {prior}".format(**settings),
         _seconds,
     )
 
