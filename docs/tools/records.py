@@ -16,6 +16,7 @@ from typing import Any
 
 from bayesvec.cli.questions import make_command
 from bayesvec.inference import methods as inference
+from bayesvec.paper.real_coverage import EXPERIMENT, coverage_table
 from bayesvec.plots.table import Plot
 from bayesvec.plots.table import plots as all_plots
 from bayesvec.posterior import table as asked
@@ -104,7 +105,20 @@ def with_questions(nav: list[Any]) -> list[Any]:
     return [{"Questions": each["Questions"] + more} if "Questions" in each else each for each in nav]
 
 
-SECTIONS = {"methods": methods, "priors": priors, "questions": questions, "plots": plots}
+def real_coverage() -> str:
+    """Return the coverage of intervals on real text, of the cells that have been run."""
+    results = EXPERIMENT.results(DOCS.parent / "experiments" / "records", quick=False)
+    run = [result for result in results.all if result.values is not None]
+    return coverage_table(run) if run else ""
+
+
+SECTIONS = {
+    "methods": methods,
+    "priors": priors,
+    "questions": questions,
+    "plots": plots,
+    "real-coverage": real_coverage,
+}
 
 
 def filled(text: str) -> str:

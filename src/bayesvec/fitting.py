@@ -250,8 +250,8 @@ def make_settings(
     named = {name: others.pop(name) for name in GIBBS_OPTIONS if name in others}
     asked = {name: value for name, value in named.items() if value != getattr(GibbsOptions, name)}
     chosen = find(method)
-    _check_prior(prior)
     identify = others.get("identify", Settings.identify)
+    _check_prior(prior, identify)
     if not isinstance(anchors, str) and identify != "fixed":
         raise OptionError(
             f"anchors are rows, which only --identify fixed (identify='fixed') keeps; identify is {identify!r}"
@@ -501,11 +501,16 @@ def _num_threads(threads: int | None) -> int:
     return threads or default_threads()
 
 
-def _check_prior(prior: Prior | None) -> None:
-    """Raise if what is given is no prior."""
+def _check_prior(prior: Prior | None, identify: str) -> None:
+    """Raise if what is given is no prior, or does not go with the identification."""
     if prior is not None and not isinstance(prior, Prior):
         raise OptionError(
             f"prior is {prior!r}; it must be a Prior, such as bayesvec.priors.grouped(counts) makes"
+        )
+    if prior is not None and prior.shared is not None and identify == "fixed":
+        raise OptionError(
+            "identify is 'fixed', but a learned covariance rotates all vectors, so that no contexts can be fixed; "
+            "use identify='procrustes' (--identify procrustes)"
         )
 
 

@@ -98,11 +98,11 @@ def test_the_experiment_runs_resumes_and_makes_its_table(tmp_path, monkeypatch):
     fits = []
     fit = real_coverage.fit_counts
 
-    def counted(counts, settings, workspace, *, run):
+    def counted(counts, settings, workspace, *, run, **given):
         fits.append(run)
         if len(fits) == 4:
             raise KeyboardInterrupt
-        return fit(counts, settings, workspace, run=run)
+        return fit(counts, settings, workspace, run=run, **given)
 
     monkeypatch.setattr(real_coverage, "fit_counts", counted)
     with pytest.raises(KeyboardInterrupt):

@@ -44,6 +44,7 @@ PAIRS = 200  # of each kind
 FREQUENT_ESS = 100
 NEIGHBOURS = 5  # nearest of each of some words
 SHOWN = 5  # of those that fail
+MOST_LISTED = 8  # learned precisions; of more, only their range is printed
 LEAST_TOKENS = 1000  # a shorter text adds little to the prior
 
 _FIGURES = ("rhat", "ess", "ess_tail", "rhat_median", "ess_median", "ess_tail_median")
@@ -159,6 +160,9 @@ class Check:
         if self.learned:
             figures = self.learned.items()
             texts = [f"{name} {mean:.3g} ({low:.3g} to {high:.3g})" for name, (mean, low, high) in figures]
+            if len(texts) > MOST_LISTED:
+                means = [mean for mean, _, _ in self.learned.values()]
+                texts = [f"{len(texts)} precisions, from {min(means):.3g} to {max(means):.3g}"]
             lines.append(f"learned: {', '.join(texts)}")
         return lines
 

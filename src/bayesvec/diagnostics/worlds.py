@@ -12,6 +12,7 @@ from bayesvec.diagnostics.sbc import World
 from bayesvec.estimates.per_draw import logistic
 from bayesvec.kernels import rng
 from bayesvec.priors.gaussian import Prior, RowPrior
+from bayesvec.priors.learned import Wishart
 from bayesvec.simulation.pairs import Truth, simulate
 from bayesvec.simulation.slices import simulate_slices
 
@@ -54,11 +55,21 @@ def draw_world_of(
     generator = np.random.Generator(np.random.Philox(key=[own, 1]))
     hyper = [part.learned for side in (prior.rho, prior.alpha) for part in side.learned]
     scales = [generator.gamma(each.shape, 1.0 / each.rate) for each in hyper if each is not None]
+    if prior.shared is not None:
+        scales = _draw_eigenvalues(prior.shared, dim, generator)
     drawn = prior.at(scales) if scales else prior
     rho = draw_rows(drawn.rho, counts.num_words, dim, generator)
     alpha = draw_rows(drawn.alpha, counts.num_contexts, dim, generator)
     known: Truth = replace(truth, rho=rho, alpha=alpha, words=counts.words)
     return World(_with_positives(counts, rho, alpha, generator), known, of_method), prior
+
+
+def _draw_eigenvalues(wishart: Wishart, dim: int, generator: np.random.Generator) -> list[float]:
+    """Draw the eigenvalues of a precision matrix by Bartlett's decomposition."""
+    root = np.tril(generator.standard_normal((dim, dim)), -1)
+    root += np.diag(np.sqrt(generator.chisquare(wishart.shape - np.arange(dim))))
+    values: list[float] = (np.linalg.svd(root, compute_uv=False) ** 2 / wishart.rate).tolist()
+    return values
 
 
 def draw_rows(prior: RowPrior, rows: int, dim: int, generator: np.random.Generator) -> Float64:

@@ -24,6 +24,7 @@ from bayesvec.paper.real_samples import (
     speeches,
 )
 from bayesvec.paper.workspace import Workspace
+from bayesvec.priors import covariance
 
 SHOWS = "Coverage of 90% intervals on real text; not in the paper"
 NOTE = """\
@@ -45,7 +46,12 @@ def cells(quick: bool) -> list[Cell]:
         rows = [(100, 5, "spherical", 40, 40)]
     else:
         common = {"words": None, "sizes": [100_000, 500_000, 2_000_000], "numbers": [4, 4, 2], "pairs": 3000}
-        rows = [(vocab, dim, "spherical", 80, 100) for vocab in (500, 1000, 3000) for dim in (20, 50)]
+        rows = [
+            (vocab, dim, prior, 80, 100)
+            for vocab in (500, 1000, 3000)
+            for dim in (20, 50)
+            for prior in ("spherical", "covariance")
+        ]
     return make_cells(
         name_settings(names, rows, **common, thin=1, chains=2, reference_chains=4),
         lambda settings: "V={vocab} K={dim} {prior}".format(**settings),
@@ -121,7 +127,8 @@ def _fitted(
     workspace.folder.mkdir(parents=True, exist_ok=True)
     kept = workspace.folder / f"{name}.npz"
     if not kept.exists():
-        post = fit_counts(counts, settings, workspace, run=name)
+        prior = None if settings["prior"] == "spherical" else covariance(settings["dim"])
+        post = fit_counts(counts, settings, workspace, run=name, prior=prior)
         draws, last = post.draws, slice(settings["draws"] - 1, None)
         scales = [draws.stats(scale) for scale in draws.scale_names]
         found = {
@@ -148,8 +155,7 @@ def _row(fits: Sequence[dict[str, Any]], target: dict[str, Any]) -> dict[str, An
 
 def table(results: Results) -> str:
     """Return the coverage of every quantity, and more about cosines and log odds."""
-    heads = ["90% intervals that hold the reference", *QUANTITIES.values()]
-    parts = [grid(heads, [row for result in results.all for row in _coverage_rows(result)])]
+    parts = [coverage_table(results.all)]
     for name in ("cosine", "centred", "log_odds"):
         heads = [
             QUANTITIES[name],
@@ -164,6 +170,12 @@ def table(results: Results) -> str:
         ]
         parts.append(grid(heads, [row for result in results.all for row in _detail_rows(result, name)]))
     return paragraphs(*parts, lines(*map(_reference, results.all)))
+
+
+def coverage_table(results: Sequence[Result]) -> str:
+    """Return the coverage of every quantity, by size and kind of sample."""
+    heads = ["90% intervals that hold the reference (%)", *QUANTITIES.values()]
+    return grid(heads, [row for result in results for row in _coverage_rows(result)])
 
 
 def _label(result: Result, row: Values | None = None) -> str:

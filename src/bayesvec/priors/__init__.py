@@ -10,6 +10,7 @@ from bayesvec.priors.learned import Learned
 from bayesvec.priors.table import found
 
 if TYPE_CHECKING:  # type checkers cannot look through a folder
+    from bayesvec.priors.covariance import covariance as covariance
     from bayesvec.priors.dynamic import dynamic as dynamic
     from bayesvec.priors.graph import graph as graph
     from bayesvec.priors.grouped import grouped as grouped

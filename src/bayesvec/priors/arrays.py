@@ -9,7 +9,7 @@ from bayesvec._atomic import read_arrays
 from bayesvec._types import Array
 from bayesvec.priors.coupling import Sparse
 from bayesvec.priors.gaussian import Prior, RowPrior
-from bayesvec.priors.learned import Learned, Part
+from bayesvec.priors.learned import Learned, Part, Wishart
 from bayesvec.priors.spherical import spherical
 from bayesvec.storage.folder import Folder
 
@@ -29,6 +29,8 @@ def to_arrays(prior: Prior) -> Arrays:
         arrays |= _coupling_arrays(f"{name}_", side.coupling)
         for number, part in enumerate(side.parts):
             arrays |= _part_arrays(f"{name}_part{number}_", part)
+    if prior.shared is not None:
+        arrays["shared"] = np.array([prior.shared.shape, prior.shared.rate])
     return arrays
 
 
@@ -51,7 +53,8 @@ def from_arrays(arrays: Mapping[str, Array], recipe: Mapping[str, Any] | None = 
         coupling = _coupling(f"{name}_", arrays)
         own = RowPrior(arrays[f"{name}_precision"], mean, coupling) if not parts else None
         sides.append(own or RowPrior.of_parts(parts, mean))
-    return Prior(sides[0], sides[1], recipe or {})
+    shared = Wishart(*arrays["shared"].tolist()) if "shared" in arrays else None
+    return Prior(sides[0], sides[1], recipe or {}, shared=shared)
 
 
 def _part_arrays(start: str, part: Part) -> Arrays:

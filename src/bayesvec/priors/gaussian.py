@@ -23,7 +23,7 @@ import numpy.typing as npt
 from bayesvec._types import Float64, Int64
 from bayesvec.errors import OptionError
 from bayesvec.priors.coupling import Sparse, check_coupling, factorise, log_determinant, off_diagonal
-from bayesvec.priors.learned import Part, total_coupling, total_neighbours, total_precision
+from bayesvec.priors.learned import Part, Wishart, total_coupling, total_neighbours, total_precision
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -258,6 +258,8 @@ class Prior:
         Name and group of word rows that the prior adds to those of the counts; they have no pairs.
     notes : tuple of str, optional
         Remarks for the user.
+    shared : Wishart, optional
+        The prior of a precision matrix that both sides share and that is learned; its eigenvalues are their parts.
     """
 
     rho: RowPrior
@@ -265,6 +267,7 @@ class Prior:
     recipe: Mapping[str, Any] = field(default_factory=dict)
     added: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    shared: Wishart | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "recipe", MappingProxyType(dict(self.recipe)))
@@ -294,7 +297,9 @@ class Prior:
 
     @property
     def scales(self) -> dict[str, tuple[str, ...]]:
-        """Names of the learned scales of each side."""
+        """Names of the learned scales of each side; shared ones are named with rho."""
+        if self.shared is not None:
+            return {"rho": tuple(part.name for part in self.rho.learned), "alpha": ()}
         sides = (("rho", self.rho), ("alpha", self.alpha))
         return {side: tuple(f"{side}_{part.name}" for part in prior.learned) for side, prior in sides}
 
@@ -306,10 +311,9 @@ class Prior:
     def at(self, scales: npt.ArrayLike) -> "Prior":
         """Return the prior at other values of its learned scales, in the order of `scale_names`."""
         values = np.asarray(scales, dtype=np.float64).tolist()
-        split = len(self.rho.learned)
-        return Prior(
-            self.rho.at(values[:split]), self.alpha.at(values[split:]), self.recipe, self.added, self.notes
-        )
+        split = 0 if self.shared is not None else len(self.rho.learned)
+        rho, alpha = self.rho.at(values[: split or None]), self.alpha.at(values[split:])
+        return replace(self, rho=rho, alpha=alpha)
 
     def fixed_at(self, scales: npt.ArrayLike) -> "Prior":
         """Return the prior with its learned scales fixed at values, in the order of `scale_names`."""

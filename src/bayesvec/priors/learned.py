@@ -6,6 +6,7 @@ With :math:`P = \sum_j \tau_j S_j` and a determinant proportional to :math:`\pro
 .. math:: \tau_j \mid x \sim \mathrm{Gamma}\big(a_j + r_j K / 2,\ b_j + \tfrac12 \sum_k x_k^\top S_j x_k\big).
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -44,6 +45,28 @@ class Learned:
     def __post_init__(self) -> None:
         for name in ("shape", "rate", "start"):
             positive_number(f"the {name} of a learned precision", getattr(self, name))
+
+
+@dataclass(frozen=True)
+class Wishart:
+    """The prior of a precision matrix that is learned: W(shape, I / rate), whose mean is shape / rate times I.
+
+    Parameters
+    ----------
+    shape, rate : float
+        Its parameters; the shape is at least the number of axes.
+    """
+
+    shape: float
+    rate: float
+
+    def log_density(self, scales: Sequence[float]) -> float:
+        """Return the log density of a matrix with these eigenvalues."""
+        dim, half = len(scales), 0.5 * self.shape
+        constant = half * dim * math.log(0.5 * self.rate) - 0.25 * dim * (dim - 1) * math.log(math.pi)
+        constant -= sum(math.lgamma(half - 0.5 * i) for i in range(dim))
+        logs = sum(map(math.log, scales))
+        return constant + 0.5 * (self.shape - dim - 1.0) * logs - 0.5 * self.rate * sum(scales)
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,7 +55,8 @@ class State(NamedTuple):
 
 def start_scales(prior: Prior) -> Float64:
     """Return the starting values of the learned scales."""
-    return np.array([part.scale for part, _ in _learned(prior)])
+    learned = prior.rho.learned if prior.shared is not None else [part for part, _ in _learned(prior)]
+    return np.array([part.scale for part in learned])
 
 
 def draw_scales(prior: Prior, state: State, key: rng.Key, *, exchange: bool) -> State:
@@ -199,6 +200,8 @@ def _draw_log_scale(
 
 def log_hyperprior(prior: Prior) -> float:
     """Return the log density of the scales that are learned, normalising constant included."""
+    if prior.shared is not None:
+        return prior.shared.log_density([part.scale for part in prior.rho.learned])
     total = 0.0
     for part, gamma in _learned(prior):
         total += gamma.shape * math.log(gamma.rate) - math.lgamma(gamma.shape)

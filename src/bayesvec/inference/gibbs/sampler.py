@@ -17,6 +17,7 @@ from bayesvec._parallel import Threads
 from bayesvec._types import Float32, Float64
 from bayesvec.inference.contract import Problem, Sampler, Start
 from bayesvec.inference.gibbs import Options, ahead
+from bayesvec.inference.gibbs.covariance import draw_precision_matrix
 from bayesvec.inference.gibbs.engine import Engine, Local
 from bayesvec.inference.gibbs.precisions import (
     INTERWEAVE_EVERY,
@@ -85,6 +86,10 @@ class Gibbs(Sampler):
         rho = current._redraw(engine, current.by_word, state.rho, state.alpha, (seed, chain, number))
         alpha = current._redraw(engine, current.by_context, state.alpha, rho, (seed, chain, number))
         after = State(rho, alpha, state.scales)
+        if self.prior.shared is not None:
+            keys = (rng.make_key(seed, each, chain=chain, sweep=number) for each in (rng.SCALES, rng.ORBIT))
+            after = draw_precision_matrix(self.prior.shared, after, *keys, orbit=self.orbit)
+            return after, Info(self._at(after.scales)._log_posterior(after, engine))
         if len(state.scales):
             key = rng.make_key(seed, rng.SCALES, chain=chain, sweep=number)
             exchange = self.orbit and all_learned(self.prior)

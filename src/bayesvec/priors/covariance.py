@@ -1,0 +1,43 @@
+"""The covariance prior: words and contexts share a covariance over the axes, which is learned."""
+
+import numpy as np
+
+from bayesvec._validate import positive_number
+from bayesvec.priors.gaussian import Prior, RowPrior
+from bayesvec.priors.learned import Learned, Wishart, make_part
+from bayesvec.priors.table import Family, Option
+
+
+def covariance(dim: int, *, mean_precision: float = 10.0) -> Prior:
+    """Return a prior under which all rows of both sides have the same precision matrix, which is learned.
+
+    The matrix has a Wishart prior with K + 1 degrees of freedom. That both sides have the same matrix leaves the data
+    to decide how much an axis matters, but not how its scale is shared between words and contexts, on which
+    cosines depend.
+
+    Parameters
+    ----------
+    dim : int
+        Number of axes, K.
+    mean_precision : float
+        The prior mean of the matrix is this number times the identity.
+    """
+    mean = positive_number("mean_precision", mean_precision)
+    axes = np.eye(dim)
+    parts = [make_part(f"precision_{k + 1}", Learned(start=mean), axes[k : k + 1]) for k in range(dim)]
+    shared = Wishart(shape=dim + 1.0, rate=(dim + 1.0) / mean)
+    recipe = {"kind": "covariance", "mean_precision": mean}
+    return Prior(RowPrior.of_parts(parts), RowPrior.of_parts(parts), recipe, shared=shared)
+
+
+FAMILY = Family(
+    "covariance",
+    "Words and contexts share a covariance over the axes, which is learned.",
+    covariance,
+    (Option("mean_precision", "Prior mean of the precisions of the axes, a number"),),
+    lambda recipe: (
+        "All vectors, of words and of contexts, are normal with mean 0 and the same precision matrix, which was "
+        f"learned from the data (Wishart prior, K + 1 degrees of freedom, mean {recipe['mean_precision']:g} I)."
+    ),
+    example="--mean-precision 5",
+)

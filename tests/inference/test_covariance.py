@@ -1,0 +1,161 @@
+"""The covariance prior: Geweke's joint test with planted bugs, the orbit move, the density, what is refused."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import digamma
+
+import bayesvec as bv
+from bayesvec import priors
+from bayesvec.errors import OptionError
+from bayesvec.inference.contract import Problem
+from bayesvec.inference.gibbs import Options, covariance
+from bayesvec.inference.gibbs import sampler as gibbs
+from bayesvec.kernels import rng
+from bayesvec.kernels.shears import draw_shears
+from bayesvec.priors import Prior, RowPrior
+from bayesvec.priors.learned import Learned, Wishart, make_part
+from joint import joint_agrees, sparse_counts
+
+DIM = 2
+WISHART = Wishart(shape=14.0, rate=5.0)  # so that fourth moments of the vectors are finite
+
+
+def problem(words="abcd"):
+    counts = sparse_counts(list(words), contexts=3)
+    parts = [make_part(f"precision_{k}", Learned(start=3.0), np.eye(DIM)[k : k + 1]) for k in range(DIM)]
+    return counts, Prior(RowPrior.of_parts(parts), RowPrior.of_parts(parts), shared=WISHART)
+
+
+def watch(rho, alpha, scales):
+    """Functions of (rho, alpha, matrix) that no rotation changes; the rows are on the axes of the matrix."""
+    sides = [np.einsum("drk,drk->d", x, x) for x in (rho, alpha)]
+    weighed = [np.einsum("drk,dk,drk->d", x, scales, x) for x in (rho, alpha)]
+    products = np.einsum("dik,djk->dij", rho, alpha)
+    return np.column_stack(
+        [
+            scales.sum(axis=1),
+            (scales**2).sum(axis=1),
+            np.log(scales).sum(axis=1),
+            *sides,
+            *weighed,
+            weighed[0] * weighed[1],
+            (products**2).sum(axis=(1, 2)),
+        ]
+    )
+
+
+def expected(counts):
+    """By the moments of the Wishart distribution and of its inverse."""
+    nu, s, k = WISHART.shape, WISHART.rate, DIM
+    rows, columns = counts.num_words, counts.num_contexts
+    mean = s / (nu - k - 1)  # of the inverse's diagonal
+    diagonal = 2 * s**2 / ((nu - k - 1) ** 2 * (nu - k - 3))
+    beside = s**2 / ((nu - k) * (nu - k - 1) * (nu - k - 3))
+    square = k * (mean**2 + diagonal) + k * (k - 1) * beside  # trace of the inverse's square
+    log = digamma(0.5 * (nu - np.arange(k))).sum() + k * np.log(2 / s)
+    return np.array(
+        [
+            k * nu / s,
+            k * nu * (nu + k + 1) / s**2,
+            log,
+            *(rows * k * mean, columns * k * mean),
+            *(rows * k, columns * k, rows * columns * k**2),
+            rows * columns * square,
+        ]
+    )
+
+
+def agrees_jointly(sweeps=3000, **given):
+    counts, prior = problem()
+    return joint_agrees(
+        expected(counts), counts, prior, DIM, sweeps=sweeps, watch=watch, scales=[2.0, 3.0], **given
+    )
+
+
+@pytest.mark.parametrize("orbit", [True, False])
+def test_joint_distribution(orbit):
+    assert agrees_jointly(options=Options(orbit=orbit))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("orbit", [True, False])
+def test_joint_distribution_at_length(orbit):
+    assert agrees_jointly(sweeps=50_000, options=Options(orbit=orbit))
+
+
+@pytest.mark.parametrize("bug", ["a side is not rotated", "degrees of freedom", "power", "shear"])
+def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
+    draw, shears = covariance._draw, covariance.draw_shears
+    if bug == "degrees of freedom":  # the rows of one side are forgotten
+        monkeypatch.setattr(covariance, "_draw", lambda shape, *given: draw(shape - 3, *given))
+    elif bug == "a side is not rotated":
+        monkeypatch.setattr(covariance, "_draw", lambda *given: (np.eye(DIM), draw(*given)[1]))
+    elif bug == "power":  # the Jacobian of a rescaling is forgotten
+        monkeypatch.setattr(
+            covariance, "draw_shears", lambda a, b, scales, power, *given: shears(a, b, scales, 2.0, *given)
+        )
+    else:  # as if all axes had the same precision
+        monkeypatch.setattr(
+            covariance,
+            "draw_shears",
+            lambda a, b, scales, *given: shears(a, b, np.full(DIM, scales.max()), *given),
+        )
+    assert not agrees_jointly(sweeps=12_000)
+
+
+def test_shears_keep_the_products_and_renew_the_forms():
+    generator = np.random.default_rng(0)
+    rho, alpha = generator.normal(size=(7, 3)), generator.normal(size=(5, 3))
+    forms = rho.T @ rho, alpha.T @ alpha
+    key = rng.make_key(1, rng.ORBIT)
+    change, inverse = draw_shears(*forms, np.array([0.5, 1.0, 4.0]), 1.0, key, 0)
+    np.testing.assert_allclose(change @ inverse.T, np.eye(3), atol=1e-12)
+    moved = rho @ change, alpha @ inverse
+    np.testing.assert_allclose(moved[0].T @ moved[0], forms[0], atol=1e-10)
+    np.testing.assert_allclose(moved[1].T @ moved[1], forms[1], atol=1e-10)
+    assert np.abs(moved[0] - rho).max() > 0.1
+
+
+def test_density_is_that_of_the_wishart_distribution():
+    matrix = np.array([[2.0, 0.4], [0.4, 1.0]])
+    exact = stats.wishart(WISHART.shape, np.eye(2) / WISHART.rate).logpdf(matrix)
+    assert WISHART.log_density(np.linalg.eigvalsh(matrix)) == pytest.approx(exact)
+
+
+def test_rows_and_log_posterior_follow_the_matrix(tmp_path):
+    """Stored scales are the precisions of the axes; a run is stored, opened, and resumed to the same draws."""
+    counts, _ = bv.simulate(vocab=30, dim=3, pairs=4000, seed=1)
+    prior = priors.covariance(3)
+    given = {"prior": prior, "warmup": 30, "chains": 2, "seed": 2, "progress": False}
+    whole = bv.fit(counts, 3, draws=20, out=tmp_path / "whole", **given)
+    assert whole.draws.scale_names == ("precision_1", "precision_2", "precision_3")
+    opened = bv.open(tmp_path / "whole")
+    values = np.stack([opened.draws.stats(name) for name in opened.draws.scale_names], axis=-1)
+    assert np.all(np.diff(values, axis=-1) <= 0.0)  # sorted
+    assert values.min() > 0.0
+    bv.fit(counts, 3, draws=10, out=tmp_path / "part", **given)
+    part = bv.fit(counts, 3, draws=20, out=tmp_path / "part", resume=True, **given)
+    np.testing.assert_array_equal(part.rho[:], whole.rho[:])
+
+
+def test_log_posterior_is_that_of_the_model():
+    from bayesvec._parallel import Threads
+    from bayesvec.inference.contract import Start
+    from bayesvec.model.density import Model
+
+    counts, prior = problem()
+    sampler = gibbs.prepare(Problem(counts, prior, DIM))
+    state = sampler.init(Start(seed=1, chain=0))
+    state, info = sampler.step(state, seed=1, chain=0, number=1, threads=Threads(1))
+    model = Model(counts, prior.at(state.scales))
+    exact = model.log_posterior(*state[:2]) + WISHART.log_density(state.scales)
+    assert info.log_posterior == pytest.approx(exact, abs=1e-3)
+
+
+def test_what_turns_the_axes_is_refused():
+    counts, _ = bv.simulate(vocab=10, dim=2, pairs=500, seed=1)
+    with pytest.raises(OptionError, match="that no contexts can be fixed"):
+        bv.fit(counts, 2, prior=priors.covariance(2), identify="fixed", draws=5, warmup=5, progress=False)
+    with pytest.raises(OptionError, match="does not learn the precisions"):
+        bv.fit(counts, 2, prior=priors.covariance(2), method="map", progress=False)
