@@ -12,7 +12,7 @@ from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import Options, covariance
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.kernels import rng
-from bayesvec.kernels.shears import draw_shears
+from bayesvec.kernels.axes import draw_axis_change
 from bayesvec.priors import Prior, RowPrior
 from bayesvec.priors.learned import Learned, Wishart, make_part
 from joint import joint_agrees, sparse_counts
@@ -86,19 +86,21 @@ def test_joint_distribution_at_length(orbit):
 
 @pytest.mark.parametrize("bug", ["a side is not rotated", "degrees of freedom", "power", "shear"])
 def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
-    draw, shears = covariance._draw, covariance.draw_shears
+    draw, shears = covariance._draw, covariance.draw_axis_change
     if bug == "degrees of freedom":  # the rows of one side are forgotten
         monkeypatch.setattr(covariance, "_draw", lambda shape, *given: draw(shape - 3, *given))
     elif bug == "a side is not rotated":
         monkeypatch.setattr(covariance, "_draw", lambda *given: (np.eye(DIM), draw(*given)[1]))
     elif bug == "power":  # the Jacobian of a rescaling is forgotten
         monkeypatch.setattr(
-            covariance, "draw_shears", lambda a, b, scales, power, *given: shears(a, b, scales, 2.0, *given)
+            covariance,
+            "draw_axis_change",
+            lambda a, b, scales, power, *given: shears(a, b, scales, 2.0, *given),
         )
     else:  # as if all axes had the same precision
         monkeypatch.setattr(
             covariance,
-            "draw_shears",
+            "draw_axis_change",
             lambda a, b, scales, *given: shears(a, b, np.full(DIM, scales.max()), *given),
         )
     assert not agrees_jointly(sweeps=12_000)
@@ -109,7 +111,7 @@ def test_shears_keep_the_products_and_renew_the_forms():
     rho, alpha = generator.normal(size=(7, 3)), generator.normal(size=(5, 3))
     forms = rho.T @ rho, alpha.T @ alpha
     key = rng.make_key(1, rng.ORBIT)
-    change, inverse = draw_shears(*forms, np.array([0.5, 1.0, 4.0]), 1.0, key, 0)
+    change, inverse = draw_axis_change(*forms, np.array([0.5, 1.0, 4.0]), 1.0, key, 0)
     np.testing.assert_allclose(change @ inverse.T, np.eye(3), atol=1e-12)
     moved = rho @ change, alpha @ inverse
     np.testing.assert_allclose(moved[0].T @ moved[0], forms[0], atol=1e-10)
@@ -157,5 +159,12 @@ def test_what_turns_the_axes_is_refused():
     counts, _ = bv.simulate(vocab=10, dim=2, pairs=500, seed=1)
     with pytest.raises(OptionError, match="that no contexts can be fixed"):
         bv.fit(counts, 2, prior=priors.covariance(2), identify="fixed", draws=5, warmup=5, progress=False)
-    with pytest.raises(OptionError, match="does not learn the precisions"):
-        bv.fit(counts, 2, prior=priors.covariance(2), method="map", progress=False)
+
+
+def test_other_methods_take_the_precisions_of_a_short_run():
+    counts, _ = bv.simulate(vocab=10, dim=2, pairs=2000, seed=1)
+    prior = priors.covariance(2).fixed_at([4.0, 1.0])
+    np.testing.assert_array_equal(prior.rho.precision, [[4.0, 1.0]])
+    np.testing.assert_array_equal(prior.alpha.precision, [[4.0, 1.0]])
+    assert prior.shared is None
+    assert bv.fit(counts, 2, prior=priors.covariance(2), method="map", progress=False).rho[:].any()

@@ -13,7 +13,7 @@ import numpy as np
 from bayesvec._types import Float64
 from bayesvec.inference.gibbs.precisions import State
 from bayesvec.kernels import rng
-from bayesvec.kernels.shears import draw_shears
+from bayesvec.kernels.axes import draw_axis_change
 from bayesvec.priors.learned import Wishart
 
 MOVES = 2  # draws of the matrix in a sweep, each after a move along the orbit
@@ -43,7 +43,7 @@ def draw_precision_matrix(
     sides = np.eye(dim), np.eye(dim)  # what the rows are multiplied by
     for move in range(MOVES):
         if orbit:
-            changes = draw_shears(*forms, scales, 0.5 * (len(rho) - len(alpha)), orbit_key, move)
+            changes = draw_axis_change(*forms, scales, 0.5 * (len(rho) - len(alpha)), orbit_key, move)
             sides = sides[0] @ changes[0], sides[1] @ changes[1]
         shape = wishart.shape + len(rho) + len(alpha)
         axes, scales = _draw(shape, forms[0] + forms[1] + wishart.rate * np.eye(dim), key, move * dim)

@@ -25,7 +25,7 @@ _SHEAR = 1 << 31  # rows of the address space of a move: the axes of each pass f
 
 
 @compiled
-def draw_shears(
+def draw_axis_change(
     form_rho: Float64, form_alpha: Float64, precision: Float64, power: float, key: Key, move: int
 ) -> tuple[Float64, Float64]:
     """Draw a change of both sides along the orbit.
