@@ -420,6 +420,7 @@ def _finish(
             engines.open_pool(where, run.path, settings, threads=threads, total=total) as pool,
         ):
             method, prior = find(settings.method), load_prior(run)
+            engines.check_prior(where, prior)
             driver = Driver(
                 run,
                 method,
