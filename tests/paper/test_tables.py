@@ -458,7 +458,7 @@ def test_every_figure_is_drawn_from_made_up_records(tmp_path):
     for name, values in drawn.items():
         experiment = find_experiment(name)
         written += write_figures(experiment, made_up(experiment, values), tmp_path)
-    assert len(written) == 12
+    assert len(written) == 11
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in written)
 
 
