@@ -186,6 +186,8 @@ def fit(
     )
     where = Where(engine, address, workers)
     engines.check(where, find(settings.method))
+    if prior is not None:
+        engines.check_prior(where, prior)
     if out is not None and not resume:
         folder.check_free(Path(out), force=force)  # before the text is counted
     data = _counts(counts, threads=threads, progress=progress, **counting)
@@ -305,6 +307,8 @@ def _with_precisions(
             prior = learn_prior(counts, prior, **how)
             settings = replace(settings, prior_recipe=dict(prior.recipe))
             found = precisions_stated(prior.recipe).rstrip(".")
+            if axes := prior.recipe.get("axis_precisions"):
+                found = f"precisions of the axes {max(axes):g} to {min(axes):g}"
     if progress:
         tell(f"{found}, learned by a short Gibbs run")
     return replace(settings, learned_by=LEARNER), prior

@@ -177,7 +177,10 @@ def test_informative(command, speeches):
 
 
 BAD = [
-    (("--prior", "flat"), "prior is 'flat'; it must be one of covariance, dynamic, graph, grouped, informative"),
+    (
+        ("--prior", "flat"),
+        "prior is 'flat'; it must be one of covariance, dynamic, graph, grouped, informative",
+    ),
     (("--prior", "graph"), "--prior graph needs a file: --edges"),
     (("--prior", "vectors"), "--prior vectors needs a file: --vectors"),
     (("--prior", "vectors", "--vectors", "none.txt"), "none.txt"),

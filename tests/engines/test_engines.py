@@ -3,6 +3,8 @@
 import re
 import subprocess
 import sys
+import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from bayesvec.inference.gibbs.sampler import prepare
 from bayesvec.inference.sides import make_half
 from bayesvec.kernels import rng
 from bayesvec.priors import spherical
+from bayesvec.storage.settings import Settings
 from engine_problems import PROBLEMS, drawn, fitted
 from fake_ray import FakeRay
 
@@ -141,13 +144,36 @@ def test_a_broken_row_is_named(use, monkeypatch):
             {"workers": 3, "threads": 2},
             "5 processors on 2 nodes, enough for 2; use fewer --workers",
         ),
-        ({}, (), {}, "1 threads are asked for|0 processors"),
+        ({}, (), {}, "no node with a free processor"),
+        ({}, (), {"workers": None, "threads": None}, "no node with a free processor"),
     ],
 )
 def test_clusters_that_do_not_fit_are_refused(changed, cpus, given, message, use):
     use(FakeRay(cpus, changed=changed))
     with pytest.raises(OptionError, match=message):
         fitted("spherical", engine="ray", **{"workers": 2, "threads": 1} | given)
+
+
+def test_by_default_there_is_a_worker_for_each_node_however_unequal(use):
+    use(FakeRay((1, 4, 4)))
+    post = fitted("spherical", engine="ray")
+    np.testing.assert_array_equal(post.rho[:], fitted("spherical").rho[:])
+
+
+def test_a_chain_waits_until_others_have_left_enough_workers(use, monkeypatch, tmp_path):
+    use(FakeRay())
+    crew = cluster.Crew(tmp_path, Settings(dim=2), 1, 2)
+    monkeypatch.setattr(crew, "_start", lambda count: SimpleNamespace(actors=[object()] * count))
+    monkeypatch.setattr(crew, "_end", lambda actors: None)
+    first, second, got = crew.take(1), crew.take(1), []
+    waiting = threading.Thread(target=lambda: got.append(crew.take(2)), daemon=True)
+    waiting.start()
+    crew.give_back(first)
+    waiting.join(0.2)
+    assert not got  # one of two is not enough
+    crew.give_back(second)
+    waiting.join(10.0)
+    assert len(got[0].actors) == 2
 
 
 def test_other_processors_are_noted(use, capsys):

@@ -169,3 +169,22 @@ def test_other_methods_take_the_precisions_of_a_short_run():
     np.testing.assert_array_equal(prior.alpha.precision, [[4.0, 1.0]])
     assert prior.shared is None
     assert bv.fit(counts, 2, prior=priors.covariance(2), method="map", progress=False).rho[:].any()
+
+
+def test_learned_axes_are_kept_in_the_recipe(capsys):
+    counts, _ = bv.simulate(vocab=10, dim=2, pairs=2000, seed=1)
+    post = bv.fit(counts, 2, prior=priors.covariance(2), method="map")
+    found = post.draws.settings.prior_recipe["axis_precisions"]
+    assert f"precisions of the axes {found[0]:g} to {found[1]:g}, learned" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("dim", [0, -1, 2.5, "10"])
+def test_impossible_dimensions_are_refused(dim):
+    with pytest.raises(OptionError, match="dim is"):
+        priors.covariance(dim)
+
+
+@pytest.mark.parametrize("mean", [1e300, 0.0, "learn"])
+def test_impossible_means_are_refused(mean):
+    with pytest.raises(OptionError, match="mean_precision is"):
+        priors.covariance(2, mean_precision=mean)

@@ -312,9 +312,10 @@ class _Trial:
             assert precision is not None
             prior = spherical(precision)
         if prior.scale_names and not self.method.learns:
+            remedy = "choose another prior" if prior.shared else "give numbers"
             raise OptionError(
-                f"{' and '.join(prior.scale_names)} are learned, which gibbs can do, and the method is "
-                f"{self.method.name}; give numbers"
+                f"the prior's precisions are learned, which gibbs can do, and the method is {self.method.name}; "
+                f"{remedy}, or use method gibbs"
             )
         memory = Memory(replace(self.settings, seed=seed), counts)
         try:

@@ -375,13 +375,14 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
         few = draws.num_draws < FEWEST_DRAWS
         what = f"{draws.num_draws} draws of each chain" if few else "draws that never vary"
         return False, f"not long enough: {what} are too few to judge; {_remedy(draws, ESS_WANTED, outcome)}"
-    ess = min(diagnosis.smallest_ess for diagnosis in found)
+    slowest = min(found, key=lambda each: each.smallest_ess / each.wanted)
+    ess, wanted = slowest.smallest_ess, slowest.wanted
     worst_rhat = max(diagnosis.rhat for diagnosis in found)
     bad = [diagnosis for diagnosis in found if not diagnosis.ok]
     if apart := [each for each in bad if each.apart]:
         return False, _disagreement(apart)
     if bad:
-        worst = f"worst ESS {ess:.0f} of {ESS_WANTED} wanted, worst R-hat {worst_rhat:.2f}"
+        worst = f"worst ESS {ess:.0f} of {wanted} wanted, worst R-hat {worst_rhat:.2f}"
         shares = "; ".join(_share(diagnosis) for diagnosis in bad)
         needed = draws.num_draws * max(1.25, *(each.missing for each in bad))
         return False, f"not long enough: {worst}; {shares}; {_remedy(draws, needed, outcome)}"
@@ -398,7 +399,7 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
     failing = [name for each in sorted(found, key=lambda each: each.smallest_ess) for name in each.failing]
     share = min(diagnosis.passing for diagnosis in found)
     slow = f"; {share:.1%} or more of each kind pass, but not {', '.join(failing[:SHOWN])}" if failing else ""
-    return True, f"long enough: worst ESS {ess:.0f} ({ESS_WANTED} wanted), worst R-hat {worst_rhat:.2f}{slow}"
+    return True, f"long enough: worst ESS {ess:.0f} ({wanted} wanted), worst R-hat {worst_rhat:.2f}{slow}"
 
 
 def _share(diagnosis: Diagnosis) -> str:

@@ -19,7 +19,7 @@ from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.windows import count_corpus
 from bayesvec.errors import InputError
 
-MOST = 200  # clusters; more documents than this are put together at random
+MOST = 200  # clusters; more documents than this are put together in turn
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,16 +59,19 @@ def workers_pool(
     """
     ray = import_ray()
     nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
-    count = workers or len(nodes)
     cpus = sorted(int(node["Resources"]["CPU"]) for node in nodes)
-    each = threads or max(1, min(sum(cpus) // max(1, count), cpus[-1] if cpus else 1))
+    if not cpus:
+        raise OptionError("the cluster has no node with a free processor; look at: ray status")
+    count = workers or len(nodes)
+    fitting = (each for each in range(cpus[-1], 0, -1) if sum(node // each for node in cpus) >= count)
+    each = threads or next(fitting, 1)
     able = sum(node // each for node in cpus)
     if able < count:
         raise OptionError(
             f"{count} workers of {each} threads are asked for, and the cluster has {sum(cpus)} processors on "
             f"{len(cpus)} nodes, enough for {able}; use fewer --workers or --threads"
         )
-    crew = Crew(run, settings, each)
+    crew = Crew(run, settings, each, count)
     try:
         yield Pool(count, partial(Workers, crew))
     finally:
@@ -86,32 +89,49 @@ class Crew:
         Of the run.
     threads : int
         Threads of each worker.
+    count : int
+        Number of workers that all chains share.
     """
 
-    def __init__(self, run: Path, settings: Settings, threads: int) -> None:
+    def __init__(self, run: Path, settings: Settings, threads: int, count: int) -> None:
         self._ray, self._run, self._dim, self._threads = import_ray(), run.resolve(), settings.dim, threads
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
+        self._free = count  # that are not started
         self._idle: list[RayEngine] = []
 
     def take(self, count: int) -> "RayEngine":
-        """Return so many workers of one chain; others that are idle make room for them."""
-        with self._lock:
-            suited = [engine for engine in self._idle if len(engine.actors) == count]
-            if suited:
-                self._idle.remove(suited[0])
-                return suited[0]
+        """Return so many workers of one chain, once other chains have left as many."""
+        with self._changed:
+            while True:
+                suited = [engine for engine in self._idle if len(engine.actors) == count]
+                if suited:
+                    self._idle.remove(suited[0])
+                    return suited[0]
+                if self._free + sum(len(engine.actors) for engine in self._idle) >= count:
+                    break
+                self._changed.wait()
             self.close()
-        return self._start(count)
+            self._free -= count
+        try:
+            return self._start(count)
+        except BaseException:
+            with self._changed:
+                self._free += count
+                self._changed.notify_all()
+            raise
 
     def give_back(self, engine: "RayEngine") -> None:
         """Keep workers for the next chain."""
-        with self._lock:
+        with self._changed:
             self._idle.append(engine)
+            self._changed.notify_all()
 
     def close(self) -> None:
         """End the workers that are idle."""
         while self._idle:
-            self._end(self._idle.pop().actors)
+            engine = self._idle.pop()
+            self._end(engine.actors)
+            self._free += len(engine.actors)
 
     def _start(self, count: int) -> "RayEngine":
         options = {"max_restarts": -1, "max_task_retries": -1, "scheduling_strategy": "SPREAD"}

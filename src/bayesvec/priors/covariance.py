@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from bayesvec._validate import positive_number
+from bayesvec._validate import whole
+from bayesvec.errors import OptionError
 from bayesvec.priors.gaussian import Prior, RowPrior
-from bayesvec.priors.learned import Learned, Wishart, make_part
+from bayesvec.priors.learned import Learned, Wishart, make_part, precision_of
 from bayesvec.priors.table import Family, Option
 
 
@@ -22,7 +23,12 @@ def covariance(dim: int, *, mean_precision: float = 10.0) -> Prior:
     mean_precision : float
         The prior mean of the matrix is this number times the identity.
     """
-    mean = positive_number("mean_precision", mean_precision)
+    dim = whole("dim", dim, 1)
+    mean = precision_of(mean_precision, "mean_precision")
+    if isinstance(mean, Learned):
+        raise OptionError(
+            "mean_precision is learn; it must be a positive number: the matrix itself is learned"
+        )
     axes = np.eye(dim)
     parts = [make_part(f"precision_{k + 1}", Learned(start=mean), axes[k : k + 1]) for k in range(dim)]
     shared = Wishart(shape=dim + 1.0, rate=(dim + 1.0) / mean)

@@ -323,6 +323,8 @@ class Prior:
             for part in side.learned:
                 if beginning + part.name in recipe:
                     recipe[beginning + part.name] = part.scale
+        if self.shared is not None:
+            recipe["axis_precisions"] = list(there.rho.scales)
         sides = [
             RowPrior.of_parts([replace(part, learned=None) for part in side.parts], side.mean)
             if side.parts

@@ -3,6 +3,7 @@
 A reader may open a folder that is still being written; it sees the draws that were committed when it opened.
 """
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike
@@ -99,8 +100,13 @@ class Draws:
     def version(self) -> tuple[Any, ...]:
         """What is committed, and where: another value after any change of the folder's files, or of its name."""
         folder = self.path.resolve()
-        found = sorted(path for path in folder.rglob("*") if path.is_file())
-        stamps = [(stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in (path.stat() for path in found)]
+        stamps = []
+        for path in sorted(folder.rglob("*")):
+            with contextlib.suppress(
+                FileNotFoundError
+            ):  # a file that was being written, and has its name now
+                stat = path.stat()
+                stamps.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
         return (str(folder), self.num_draws, tuple(self._marks), hash(tuple(stamps)))
 
     @property
