@@ -22,8 +22,8 @@ class Options:
         Restart each row from N(0, 1/K), as the paper's Algorithm 1 does; biased, and without the orbit move. Contexts
         are then fixed (``identify="fixed"``) even if they span fewer than K directions.
     orbit : bool
-        Move along the orbit after each sweep, unless contexts are fixed; by shears alone under a prior that does not have
-        its symmetry, such as one with a mean, and not where such a prior couples rows.
+        Move along the orbit after each sweep, unless contexts are fixed; by shears alone under a prior that does not
+        have its symmetry, such as one with a mean, and not where such a prior couples rows.
     joint : str
         When to redraw all slices of a word together, where the prior couples them as a tree: ``always``, ``never``
         or ``auto``, which is always unless it would take more than a quarter of a sweep's time, and then in some
