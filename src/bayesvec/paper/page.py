@@ -65,7 +65,7 @@ GLOSSARY = f"""\
 
 
 def page_text(experiments: Iterable[Experiment], out: Path, *, quick: bool, figures: str) -> str:
-    """Return the page.
+    """Return the page; an experiment without any record is named, and has no section.
 
     Parameters
     ----------
@@ -77,8 +77,6 @@ def page_text(experiments: Iterable[Experiment], out: Path, *, quick: bool, figu
         The quick size, or the full one.
     figures : str
         The folder of the figures, relative to the page.
-
-    An experiment without any record is named, and has no section.
     """
     parts, found, unseen = [], {}, []
     for experiment in experiments:
