@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesvec._types import Float64
 from bayesvec.kernels.compiled import compiled
-from bayesvec.kernels.orbit import draw_gig
+from bayesvec.kernels.orbit import draw_gig, rescale_axis, shear_axis
 from bayesvec.kernels.rng import Key, normals
 
 PASSES = 2  # over all shears and rescalings in one move
@@ -49,7 +49,7 @@ def draw_axis_change(
         A and A^-T: rho becomes rho A, alpha becomes alpha A^-T.
     """
     dim = len(precision)
-    change, inverse = np.eye(dim), np.eye(dim)
+    change, inverse = np.eye(dim), np.eye(dim)  # transposed: a row is an axis
     for step in range(move * PASSES, (move + 1) * PASSES):
         for j in range(dim):
             for k in range(dim):
@@ -61,28 +61,12 @@ def draw_axis_change(
                 linear = precision[j] * form_rho[j, k] - precision[k] * form_alpha[j, k]
                 noise = normals(key, _SHEAR + (step * dim + j) * dim + k, 0)[0]
                 t = noise / math.sqrt(square) - linear / square
-                _add_axis(form_rho, change, j, k, t)
-                _add_axis(form_alpha, inverse, k, j, -t)
+                shear_axis(change, form_rho, j, k, t)
+                shear_axis(inverse, form_alpha, k, j, -t)
         for k in range(dim):
             a, b = precision[k] * form_rho[k, k], precision[k] * form_alpha[k, k]
             if a > 0.0 and b > 0.0:
                 scale = math.sqrt(draw_gig(power, a, b, key, step * dim + k))
-                _scale_axis(form_rho, change, k, scale)
-                _scale_axis(form_alpha, inverse, k, 1.0 / scale)
-    return change, inverse
-
-
-@compiled
-def _add_axis(form: Float64, change: Float64, axis: int, other: int, t: float) -> None:
-    """Add t times one axis to another, in the accumulated change and in the form."""
-    change[:, axis] += t * change[:, other]
-    form[:, axis] += t * form[:, other]
-    form[axis, :] += t * form[other, :]
-
-
-@compiled
-def _scale_axis(form: Float64, change: Float64, axis: int, scale: float) -> None:
-    """Rescale an axis, in the accumulated change and in the form."""
-    change[:, axis] *= scale
-    form[:, axis] *= scale
-    form[axis, :] *= scale
+                rescale_axis(change, form_rho, k, scale)
+                rescale_axis(inverse, form_alpha, k, 1.0 / scale)
+    return change.T, inverse.T

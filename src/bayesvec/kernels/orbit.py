@@ -154,7 +154,7 @@ def _rotate(rotation: Float64, axes: Float64, form: Float64, rotated: Float64) -
 
 
 @compiled
-def _rescale(axes: Float64, form: Float64, k: int, scale: float) -> None:
+def rescale_axis(axes: Float64, form: Float64, k: int, scale: float) -> None:
     """Multiply axis ``k`` of one side by ``scale``."""
     for i in range(len(form)):
         axes[k, i] *= scale
@@ -164,7 +164,7 @@ def _rescale(axes: Float64, form: Float64, k: int, scale: float) -> None:
 
 
 @compiled
-def _shear(axes: Float64, form: Float64, k: int, other: int, s: float) -> None:
+def shear_axis(axes: Float64, form: Float64, k: int, other: int, s: float) -> None:
     """Add ``s`` times axis ``other`` of one side to axis ``k``."""
     for i in range(len(form)):
         axes[k, i] += s * axes[other, i]
@@ -206,15 +206,15 @@ def draw_change(form_rho: Float64, form_alpha: Float64, power: float, key: Key) 
             row = number * dim + k
             if rho[k, k] > 0.0 and alpha[k, k] > 0.0:
                 scale = math.sqrt(draw_gig(power, rho[k, k], alpha[k, k], key, row))
-                _rescale(change, rho, k, scale)
-                _rescale(inverse, alpha, k, 1.0 / scale)
+                rescale_axis(change, rho, k, scale)
+                rescale_axis(inverse, alpha, k, 1.0 / scale)
             fill_normals(key, _SHEARS + row, _FIRST, normals[:k])
             for j in range(k):
                 if rho[k, k] > 0.0 and alpha[j, j] > 0.0:
                     weight = rho[k, k] + alpha[j, j]
                     s = (alpha[k, j] - rho[k, j]) / weight + normals[j] / math.sqrt(weight)
-                    _shear(change, rho, j, k, s)
-                    _shear(inverse, alpha, k, j, -s)
+                    shear_axis(change, rho, j, k, s)
+                    shear_axis(inverse, alpha, k, j, -s)
     return change.T, inverse.T
 
 
