@@ -37,7 +37,7 @@ from bayesvec.diagnostics.length import draws_that_fit, next_settings, planned
 from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.inference.gibbs import Options as GibbsOptions
 from bayesvec.inference.methods import Method, find
-from bayesvec.priors import Prior, spherical
+from bayesvec.priors import Prior, covariance, spherical
 from bayesvec.priors.arrays import load_prior, to_arrays
 from bayesvec.priors.learned import precisions_stated
 from bayesvec.storage import folder
@@ -46,7 +46,7 @@ from bayesvec.storage.kinds import SWEEPS
 from bayesvec.storage.outcome import add_seconds, check_extendable
 from bayesvec.storage.reader import open_draws
 from bayesvec.storage.room import check_memory
-from bayesvec.storage.settings import AUTO, MAX_DRAWS, MAX_SIZE, PRIOR_PRECISION, Settings
+from bayesvec.storage.settings import AUTO, MAX_DRAWS, MAX_SIZE, Settings
 from bayesvec.text.options import CountOptions
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def fit(
     chains: int = Settings.chains,
     draws: int | str = AUTO,
     warmup: int | str = AUTO,
-    prior_precision: float | str = PRIOR_PRECISION,
+    prior_precision: float | str | None = None,
     identify: str = Settings.identify,
     seed: int = Settings.seed,
     out: str | os.PathLike[str] | None = None,
@@ -109,9 +109,9 @@ def fit(
         Stored draws of each chain, and sweeps of each before the first of them. ``auto``: warm-up ends when the
         chains have forgotten their start, and the run when `Posterior.check` passes or at one of its limits
         (method gibbs; others take 500 and 500). The draws decide, not the clock.
-    prior_precision : float or "learn"
-        Precision (not standard deviation) of every coordinate under the spherical prior; or one for each
-        side that is drawn with the vectors. Methods other than gibbs take what a short Gibbs run learns.
+    prior_precision : float or "learn", optional
+        Take the spherical prior, with this precision (not standard deviation) of every coordinate; or with one for
+        each side that is learned.
     identify : {"procrustes", "fixed", "none"}
         Align every draw to one reference; keep K context rows at their MAP; or store raw draws.
     seed : int
@@ -128,7 +128,9 @@ def fit(
         Words without a vector there start at random, contexts at their mode given the words. The axes of
         the draws are not those of the vectors.
     prior : Prior, optional
-        Another prior than the spherical one, such as ``bv.priors.dynamic(counts)``.
+        The prior, such as ``bv.priors.dynamic(counts)``; by default ``bv.priors.covariance(dim)``, or the spherical one
+        if ``prior_precision`` is given or contexts are fixed. Methods other than gibbs take the precisions that a
+        short Gibbs run learns.
     anchors : {"qr", "last", "first", "random"} or sequence of int
         Which context rows stay, with ``identify="fixed"``.
     thin : int or "auto"
@@ -162,6 +164,7 @@ def fit(
     -------
     Posterior
     """
+    prior, prior_precision = choose_prior(prior, prior_precision, dim=dim, identify=identify)
     settings = make_settings(
         dim=dim,
         method=method,
@@ -186,8 +189,6 @@ def fit(
     )
     where = Where(engine, address, workers)
     engines.check(where, find(settings.method))
-    if prior is not None:
-        engines.check_prior(where, prior)
     if out is not None and not resume:
         folder.check_free(Path(out), force=force)  # before the text is counted
     data = _counts(counts, threads=threads, progress=progress, **counting)
@@ -242,7 +243,7 @@ def make_settings(
     method: str = Settings.method,
     anchors: str | Sequence[int] = Settings.anchors,
     prior: Prior | None = None,
-    prior_precision: float | str = PRIOR_PRECISION,
+    prior_precision: float | str | None = None,
     threads: int | None = None,
     options: Mapping[str, Any] | None = None,
     **others: Any,
@@ -253,19 +254,19 @@ def make_settings(
     asked = {name: value for name, value in named.items() if value != getattr(GibbsOptions, name)}
     chosen = find(method)
     identify = others.get("identify", Settings.identify)
-    _check_prior(prior, identify)
+    dim, init = others.get("dim", Settings.dim), others.get("init", Settings.init)
+    prior, prior_precision = choose_prior(prior, prior_precision, dim=dim, identify=identify)
     if not isinstance(anchors, str) and identify != "fixed":
         raise OptionError(
             f"anchors are rows, which only --identify fixed (identify='fixed') keeps; identify is {identify!r}"
         )
     sweeping = chosen.kind == SWEEPS
     others |= _lengths(chosen, others)
-    dim, init = others.get("dim", Settings.dim), others.get("init", Settings.init)
     others["init"] = check_start(init, dim=dim, method=method, sweeping=sweeping)
     return Settings(
         method=method,
         anchors=anchors if isinstance(anchors, str) else list(anchors),
-        prior_precision=prior_precision if prior is None else None,
+        prior_precision=prior_precision,
         prior=None if prior is None else prior_fingerprint(prior),
         prior_recipe={} if prior is None else dict(prior.recipe),
         options=chosen.make_options(asked | dict(options or {})),
@@ -424,7 +425,6 @@ def _finish(
             engines.open_pool(where, run.path, settings, threads=threads, total=total) as pool,
         ):
             method, prior = find(settings.method), load_prior(run)
-            engines.check_prior(where, prior)
             driver = Driver(
                 run,
                 method,
@@ -506,17 +506,24 @@ def _num_threads(threads: int | None) -> int:
     return threads or default_threads()
 
 
-def _check_prior(prior: Prior | None, identify: str) -> None:
-    """Raise if what is given is no prior, or does not go with the identification."""
-    if prior is not None and not isinstance(prior, Prior):
+def choose_prior(
+    prior: Prior | None, prior_precision: float | str | None, *, dim: int, identify: str
+) -> tuple[Prior | None, float | str | None]:
+    """Return the prior of a run, or the precision of the spherical one: as given, or the default."""
+    if prior is None:
+        if prior_precision is None and identify == "fixed":
+            return None, "learn"
+        return (covariance(dim), None) if prior_precision is None else (None, prior_precision)
+    if not isinstance(prior, Prior):
         raise OptionError(
             f"prior is {prior!r}; it must be a Prior, such as bayesvec.priors.grouped(counts) makes"
         )
-    if prior is not None and prior.shared is not None and identify == "fixed":
+    if prior.shared is not None and identify == "fixed":
         raise OptionError(
             "identify is 'fixed', but a learned covariance rotates all vectors, so that no contexts can be fixed; "
             "use identify='procrustes' (--identify procrustes)"
         )
+    return prior, None
 
 
 def _counts(

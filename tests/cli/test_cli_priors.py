@@ -185,9 +185,9 @@ BAD = [
     (("--prior", "vectors"), "--prior vectors needs a file: --vectors"),
     (("--prior", "vectors", "--vectors", "none.txt"), "none.txt"),
     (("--prior", "graph", "--edges", "none.tsv"), "cannot read none.tsv"),
-    (("--edges", "none.tsv"), "--edges is for --prior graph, and the prior is spherical"),
+    (("--edges", "none.tsv"), "--edges is for --prior graph, and the prior is covariance"),
     (("--prior", "grouped", "--drift-precision", 3), "--drift-precision is for --prior dynamic"),
-    (("--drift-precision", 3), "--drift-precision is for --prior dynamic, and the prior is spherical"),
+    (("--drift-precision", 3), "--drift-precision is for --prior dynamic, and the prior is covariance"),
     (("--prior", "dynamic", "--drift-precision", "x"), "drift_precision is x; it must be a positive number"),
 ]
 

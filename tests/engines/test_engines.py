@@ -218,13 +218,6 @@ def test_without_ray_there_is_one_line(bayesvec, monkeypatch, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_a_prior_that_workers_cannot_be_sent_is_refused(use):
-    use(FakeRay())
-    counts, given = PROBLEMS["spherical"]()[0], {"dim": 4, "draws": 3, "warmup": 5, "progress": False}
-    with pytest.raises(OptionError, match="the covariance prior does not run on engine ray"):
-        bv.fit(counts, prior=bv.priors.covariance(4), engine="ray", workers=1, threads=1, **given)
-
-
 def test_rows_are_cut_by_cost():
     counts, _ = bv.simulate(vocab=200, dim=4, pairs=40_000, zipf=True, seed=1)
     half = prepare(Problem(counts, spherical(1.0), 4, elsewhere=True)).by_word

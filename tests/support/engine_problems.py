@@ -11,7 +11,11 @@ def spherical():
 
 
 def learned():
-    return spherical()[0], {}
+    return spherical()[0], {"prior_precision": "learn"}
+
+
+def covariance():
+    return spherical()[0], {"prior": bv.priors.covariance(4)}
 
 
 def fixed():
@@ -40,7 +44,7 @@ def grouped():
     return counts, {"prior": bv.priors.grouped(counts)}
 
 
-PROBLEMS = {each.__name__: each for each in (spherical, learned, fixed, graph, dynamic, colours, grouped)}
+PROBLEMS = {each.__name__: each for each in (spherical, learned, covariance, fixed, graph, dynamic, colours, grouped)}
 
 
 def fitted(name, **more):

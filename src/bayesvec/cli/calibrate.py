@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ _PICTURES = (".png", ".pdf", ".svg")
 
 
 @app.command()
-@takes_prior_options
+@partial(takes_prior_options, default="spherical with precision 1")
 def calibrate(
     method: str = typer.Option("gibbs", help=f"One of {', '.join(_METHODS)}."),
     vocab: int = typer.Option(20, help="Words per simulated world."),
@@ -91,7 +92,7 @@ def calibrate(
 def _prior(options: PriorOptions, dim: int) -> dict[str, Any]:
     """Return the arguments of `calibrate` that set the prior."""
     checked = options.check()
-    if options.is_default:
+    if options.is_plain:
         return checked
     return {"prior": lambda counts: options.make(counts, dim)["prior"]}
 

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,17 @@ if TYPE_CHECKING:
     from bayesvec.priors.table import Family, Option
 
 
-def takes_prior_options(command: Callable[..., None]) -> WithOptions:
-    """Give a command the options of all priors in the place of its argument ``prior``."""
-    return WithOptions(command, "prior", PriorOptions, _parameters)
+def takes_prior_options(command: Callable[..., None], default: str = "") -> WithOptions:
+    """Give a command the options of all priors in the place of its argument ``prior``.
+
+    ``default`` is what its help states to be the default prior, if that is not the one of `fit`.
+    """
+    return WithOptions(command, "prior", PriorOptions, partial(_parameters, default))
 
 
-def _parameters() -> list[inspect.Parameter]:
+def _parameters(default: str) -> list[inspect.Parameter]:
     """Return ``--prior`` and the options of all priors."""
-    found = [parameter("prior", str, _help_of_prior(), PRIOR)]
+    found = [parameter("prior", str, _help_of_prior(default), PRIOR)]
     for name, takers in _takers().items():
         option = next(iter(takers.values()))
         kind = {"flag": bool, "file": Path}.get(option.kind, str)
@@ -31,20 +35,22 @@ def _parameters() -> list[inspect.Parameter]:
 
 def _takers() -> "dict[str, dict[str, Option]]":
     """Return, by the name of each option, the priors that take it."""
-    from bayesvec.priors.table import DEFAULT, families
+    from bayesvec.priors.table import PLAIN, families
 
     takers: dict[str, dict[str, Option]] = {}
-    for family in sorted(families().values(), key=lambda family: family.name != DEFAULT):
+    for family in sorted(families().values(), key=lambda family: family.name != PLAIN):
         for option in family.options:
             takers.setdefault(option.key, {})[family.name] = option
     return takers
 
 
-def _help_of_prior() -> str:
-    from bayesvec.priors.table import DEFAULT, families
+def _help_of_prior(default: str) -> str:
+    from bayesvec.priors.table import DEFAULT, PLAIN, families
+
+    default = default or f"{DEFAULT}; {PLAIN} with --prior-precision or --identify fixed"
 
     known = [f"{name} ({_lower(family.summary).rstrip('.')})" for name, family in families().items()]
-    return f"Prior of the vectors: {', '.join(known[:-1])} or {known[-1]} [default: {DEFAULT}]."
+    return f"Prior of the vectors: {', '.join(known[:-1])} or {known[-1]} [default: {default}]."
 
 
 def _help(takers: "Mapping[str, Option]") -> str:
@@ -80,11 +86,11 @@ class PriorOptions:
         }
 
     @property
-    def is_default(self) -> bool:
-        """Whether it is the default prior, which is set by its precision."""
-        from bayesvec.priors.table import DEFAULT
+    def is_plain(self) -> bool:
+        """Whether nothing but the precision of the spherical prior is given, if that."""
+        from bayesvec.priors.table import PLAIN
 
-        return (self.prior or DEFAULT) == DEFAULT and not self.given.keys() - {"prior_precision"}
+        return (self.prior or PLAIN) == PLAIN and not self.given.keys() - {"prior_precision"}
 
     def check(self) -> dict[str, Any]:
         """Return the settings that do not need the counts; raise if an option is wrong for this prior."""
@@ -124,20 +130,19 @@ class PriorOptions:
             given["slices"] = given.pop("order")
         return {"prior_recipe": {"kind": family.name, **given}}
 
-    @staticmethod
-    def _plain(family: "Family", given: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the settings of the default prior, which is set by its precision; None of another."""
-        from bayesvec.priors.table import DEFAULT
+    def _plain(self, family: "Family", given: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the settings of a prior that is not given or is set by its precision; None of another."""
+        from bayesvec.priors.table import PLAIN
 
-        if family.name != DEFAULT:
-            return None
-        return {"prior_precision": given["precision"]} if "precision" in given else {}
+        if not self.prior and not self.given:
+            return {}
+        return {"prior_precision": given.get("precision", "learn")} if family.name == PLAIN else None
 
     def _read(self, stored: str | None = None) -> "tuple[Family, dict[str, Any]]":
         """Return the family of the prior and its options, by the names of its function's arguments."""
-        from bayesvec.priors.table import DEFAULT, find
+        from bayesvec.priors.table import DEFAULT, PLAIN, find
 
-        family = find(self.prior or stored or DEFAULT)
+        family = find(self.prior or stored or (PLAIN if "prior_precision" in self.given else DEFAULT))
         taken = {option.key: option for option in family.options}
         given = {}
         for name, value in self.given.items():

@@ -12,7 +12,6 @@ from bayesvec.storage.settings import Settings
 if TYPE_CHECKING:
     from bayesvec._cluster import Where
     from bayesvec._parallel import Threads
-    from bayesvec.priors import Prior
 
 
 class Pool(NamedTuple):
@@ -34,14 +33,6 @@ def check(where: "Where", method: Method) -> None:
     from bayesvec._cluster import import_ray
 
     import_ray()
-
-
-def check_prior(where: "Where", prior: "Prior") -> None:
-    """Raise an `OptionError` if workers cannot be sent what is learned of a prior."""
-    if where.engine != "local" and prior.shared is not None:
-        raise OptionError(
-            "the covariance prior does not run on engine ray; use engine local, or another prior"
-        )
 
 
 @contextmanager

@@ -78,7 +78,7 @@ class BayesianEmbedding:
     chains: int = Settings.chains
     draws: int | str = AUTO
     warmup: int | str = AUTO
-    prior_precision: Any = Settings.prior_precision
+    prior_precision: Any = None
     identify: str = Settings.identify
     init: Any = Settings.init
     seed: int = Settings.seed

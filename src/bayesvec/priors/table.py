@@ -18,7 +18,8 @@ Recipe = Mapping[
     str, Any
 ]  # how a prior was made, in plain values: its kind, its arguments and what came of them
 
-DEFAULT = "spherical"
+DEFAULT = "covariance"
+PLAIN = "spherical"  # the prior that is given by its precision alone
 
 
 class Option(NamedTuple):
@@ -118,7 +119,7 @@ class Family:
         """Return the options that make the prior of a recipe again; None if there are none."""
         arguments = self.arguments(recipe)
         options = {option.argument: option for option in self.options}
-        words, notes = [] if self.name == DEFAULT else ["--prior", self.name], list[str]()
+        words, notes = [] if self.name == PLAIN else ["--prior", self.name], list[str]()
         for argument, value in ({} if arguments is None else arguments).items():
             option = options.get(argument)
             if value is None or value is False or (option is None and value == self.default(argument)):
@@ -177,7 +178,7 @@ def found() -> dict[str, Family]:
 def recipe_of(settings: Mapping[str, Any]) -> Recipe:
     """Return the recipe of the prior of a run; empty if no family made it."""
     if settings.get("prior_precision") is not None:
-        return {"kind": DEFAULT, "precision": settings["prior_precision"]}
+        return {"kind": PLAIN, "precision": settings["prior_precision"]}
     recipe: Recipe = settings.get("prior_recipe") or {}
     return recipe if recipe.get("kind") in families() else {}
 

@@ -14,7 +14,6 @@ CHOICES = {
 }
 INITS = ("map", "random")  # or "vectors" and a fingerprint of those that were given
 LEAST = {"dim": 1, "chains": 1, "draws": 1, "thin": 1, "warmup": 0, "seed": 0}
-PRIOR_PRECISION = "learn"  # the default
 AUTO = "auto"  # draws, warm-up and thinning that are chosen while the run goes on
 MAX_DRAWS = 2000
 MAX_SIZE = "2GB"
@@ -90,7 +89,7 @@ class Settings:
     anchors: str | list[int] = "qr"
     init: str = "map"
     store: str = "both"
-    prior_precision: float | str | None = PRIOR_PRECISION
+    prior_precision: float | str | None = "learn"
     prior: str | None = None
     prior_recipe: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)

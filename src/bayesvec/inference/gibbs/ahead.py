@@ -42,18 +42,17 @@ def wait() -> None:
 
 
 def compile_sampler() -> None:
-    """Sweep over a few pairs, with learned precisions, as a run with all defaults does."""
+    """Sweep over a few pairs, with the default prior, as a run with all defaults does."""
     from bayesvec.counts.pairs import from_pairs
     from bayesvec.inference.contract import Problem, Start
-    from bayesvec.inference.gibbs.precisions import INTERWEAVE_EVERY
     from bayesvec.inference.gibbs.sampler import prepare
-    from bayesvec.priors import spherical
+    from bayesvec.priors import covariance
 
     names = ("a", "b")
     counts = from_pairs([0, 0, 1], [0, 1, 1], n_pos=[1, 2, 0], n_neg=[1, 0, 3], words=names, contexts=names)
-    sampler = prepare(Problem(counts, spherical("learn"), 2))
+    sampler = prepare(Problem(counts, covariance(2), 2))
     state = sampler.init(Start(seed=1, chain=0))
-    sampler.step(state, seed=1, chain=0, number=INTERWEAVE_EVERY, threads=Threads(1))
+    sampler.step(state, seed=1, chain=0, number=1, threads=Threads(1))
 
 
 if __name__ == "__main__":
