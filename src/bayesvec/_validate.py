@@ -11,6 +11,7 @@ from typing import Any
 
 from bayesvec.errors import OptionError
 
+LEAST_WEIGHT = 0.25  # power of a likelihood: the tables of the Polya-Gamma distribution reach no further
 MOST = 2**31 - 1  # of what is held or addressed in 32 bits
 MOST_SEED = 2**64 - 1
 LARGEST_SIZE = 10**18  # bytes

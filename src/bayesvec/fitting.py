@@ -24,15 +24,17 @@ from bayesvec import _atomic as files
 from bayesvec import engines
 from bayesvec._cluster import LOCAL, Where
 from bayesvec._parallel import default_threads
+from bayesvec._progress import progress as show_progress
 from bayesvec._progress import tell
 from bayesvec._validate import size_in_bytes
 from bayesvec.chains.display import ChainProgress, announce_compiling, show
 from bayesvec.chains.driver import Driver
 from bayesvec.chains.given import check_start, coverage, is_given, read_start, start_name, wanted_name
-from bayesvec.chains.precision import LEARNER, learn_precision, learn_prior
+from bayesvec.chains.precision import LEARNER, learn_precision, learn_prior, short_run
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import with_rows
 from bayesvec.counts.store import is_counts, open_counts
+from bayesvec.diagnostics.dependence import can_estimate, estimate_weight
 from bayesvec.diagnostics.length import draws_that_fit, next_settings, planned
 from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.inference.gibbs import Options as GibbsOptions
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
     from bayesvec.vectors.read import Vectors
 
+WEIGHING = 40  # sweeps from a random start after which the documents are weighed
 GIBBS_OPTIONS = ("inner_steps", "restart", "orbit")  # that `fit` takes by name
 
 
@@ -77,6 +80,7 @@ def fit(
     init: "str | os.PathLike[str] | Vectors | Posterior | Any" = Settings.init,
     prior: Prior | None = None,
     anchors: str | Sequence[int] = Settings.anchors,
+    weight: float | str = AUTO,
     thin: int | str = AUTO,
     max_draws: int = MAX_DRAWS,
     max_size: int | str = MAX_SIZE,
@@ -133,6 +137,9 @@ def fit(
         short Gibbs run learns.
     anchors : {"qr", "last", "first", "random"} or sequence of int
         Which context rows stay, with ``identify="fixed"``.
+    weight : float or "auto"
+        Power of the likelihood, from 0.25 to 1. ``auto``: estimated from how much the samples of a document depend on
+        each other, if the counts hold 20 documents or more; otherwise 1.
     thin : int or "auto"
         Sweeps per stored draw; ``auto``: 1, or more if the draws would not be enough within ``max_size``.
     max_draws : int
@@ -178,6 +185,7 @@ def fit(
         init=init,
         prior=prior,
         anchors=anchors,
+        weight=weight,
         thin=thin,
         max_draws=max_draws,
         max_size=max_size,
@@ -209,11 +217,16 @@ def fit(
             "max_size": max_size,
         }
         wanted = _wanted(settings, lengths)
+        if weight == AUTO:
+            del wanted["weight"]
         return resume_run(path, wanted=wanted, counts=data, threads=threads, progress=progress, where=where)
     if settings.rules.draws:
         rows = {"both": data.num_words + data.num_contexts, "rho": data.num_words, "summary": 0}
         most = draws_that_fit(settings, 4 * settings.dim * rows[settings.store])  # raises if they are too few
         settings = replace(settings, draws=min(settings.draws, most))
+    if weight == AUTO:
+        settings = _with_weight(settings, prior, data, threads=threads, progress=progress)
+    data = replace(data, weight=settings.weight)
     settings, prior = _with_precisions(settings, prior, data, threads=threads, progress=progress)
     chosen = find(method)
     with _clear_errors(path):
@@ -245,6 +258,7 @@ def make_settings(
     prior: Prior | None = None,
     prior_precision: float | str | None = None,
     threads: int | None = None,
+    weight: float | str = AUTO,
     options: Mapping[str, Any] | None = None,
     **others: Any,
 ) -> Settings:
@@ -271,6 +285,7 @@ def make_settings(
         prior_recipe={} if prior is None else dict(prior.recipe),
         options=chosen.make_options(asked | dict(options or {})),
         sweeping=sweeping,
+        weight=Settings.weight if weight == AUTO else weight,  # type: ignore[arg-type]
         **others,
     )
 
@@ -313,6 +328,29 @@ def _with_precisions(
     if progress:
         tell(f"{found}, learned by a short Gibbs run")
     return replace(settings, learned_by=LEARNER), prior
+
+
+def _with_weight(
+    settings: Settings, prior: Prior | None, counts: PairCounts, *, threads: int | None, progress: bool
+) -> Settings:
+    """Return settings with the weight of the likelihood that the documents ask for."""
+    if not can_estimate(counts):
+        return settings
+    own = prior or spherical(settings.prior_precision or 1.0)
+    how: Any = {"dim": settings.dim, "seed": settings.seed, "threads": _num_threads(threads)}
+    with (
+        threadpool_limits(limits=1, user_api="blas"),
+        announce_compiling(enabled=progress),
+        show_progress("weighing the documents", WEIGHING, enabled=progress) as advance,
+    ):
+        for state in short_run(counts, own, WEIGHING, **how, init="random"):
+            advance(1, "")
+        found = estimate_weight(counts, state.rho, state.alpha, own.at(state.scales))
+    if progress:
+        tell(
+            f"weight of a sample {found:g}, estimated from the documents (--weight 1 takes them as independent)"
+        )
+    return replace(settings, weight=found, weight_from="documents")
 
 
 def prior_fingerprint(prior: Prior) -> str:

@@ -44,7 +44,9 @@ def grouped():
     return counts, {"prior": bv.priors.grouped(counts)}
 
 
-PROBLEMS = {each.__name__: each for each in (spherical, learned, covariance, fixed, graph, dynamic, colours, grouped)}
+PROBLEMS = {
+    each.__name__: each for each in (spherical, learned, covariance, fixed, graph, dynamic, colours, grouped)
+}
 
 
 def fitted(name, **more):

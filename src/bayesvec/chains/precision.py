@@ -1,4 +1,7 @@
-"""Precisions of a prior, learned by a short Gibbs run for methods that cannot learn them."""
+"""Short Gibbs runs: precisions of a prior for methods that cannot learn them, and a state of the posterior."""
+
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -55,24 +58,48 @@ def _learned_logs(
     counts: PairCounts, prior: Prior, *, dim: int, seed: int, threads: int, show: bool
 ) -> Float64:
     """Return the mean of the log of each scale over the second half of the run."""
+    logs = []
+    with progress("learning the prior", SWEEPS, enabled=show) as advance:
+        for state in short_run(counts, prior, SWEEPS, dim=dim, seed=seed, threads=threads, init="map"):
+            logs.append(np.log(state.scales))
+            advance(1, f"precision {np.exp(np.mean(logs[-1])):.3g}")
+    return np.asarray(np.mean(logs[SWEEPS // 2 :], axis=0))
+
+
+def short_run(
+    counts: PairCounts, prior: Prior, sweeps: int, *, dim: int, seed: int, threads: int, init: str
+) -> Iterator[Any]:
+    """Yield the states of a short Gibbs run, which is not kept.
+
+    Parameters
+    ----------
+    counts : PairCounts
+        The data.
+    prior : Prior
+        The prior of both sides.
+    sweeps : int
+        Their number.
+    dim, seed, threads
+        As in `learn_prior`.
+    init : {"map", "random"}
+        Where it starts.
+    """
     method = find(LEARNER)
     settings = Settings(
         dim=dim,
         chains=1,
         draws=1,
-        warmup=SWEEPS,
+        warmup=sweeps,
         identify="none",
         seed=seed,
+        init=init,
         prior_precision="learn",
         options=method.make_options({}),
     )
     driver = Driver(Memory(settings, counts), method, counts, prior, threads=threads)
-    logs = []
-    with Threads(threads) as workers, progress("learning the prior", SWEEPS, enabled=show) as advance:
-        for _, (state, _info) in zip(range(SWEEPS), driver.states(0, workers), strict=False):
-            logs.append(np.log(state.scales))
-            advance(1, f"precision {np.exp(np.mean(logs[-1])):.3g}")
-    return np.asarray(np.mean(logs[SWEEPS // 2 :], axis=0))
+    with Threads(threads) as workers:
+        for _, (state, _info) in zip(range(sweeps), driver.states(0, workers), strict=False):
+            yield state
 
 
 def _rounded(log_scale: float) -> float:

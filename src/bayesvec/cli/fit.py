@@ -76,6 +76,12 @@ def fit(
         MODEL,
         f"Rows kept by --identify fixed: {', '.join(ANCHORS)}, or rows such as 3,7,12 [default: {Settings.anchors}].",
     ),
+    weight: str | None = _option(
+        MODEL,
+        "Power of the likelihood, from 0.25 to 1, or auto: estimated from how much the samples of a document depend "
+        "on each other [default: auto].",
+        metavar="NUMBER|auto",
+    ),
     chains: int | None = _option(SAMPLING, f"Number of chains [default: {Settings.chains}]."),
     draws: str | None = _option(
         SAMPLING,
@@ -145,6 +151,7 @@ def fit(
         max_size=max_size,
         identify=identify,
         anchors=None if anchors is None else _rows_or_rule(anchors),
+        weight=weight,
         init=_trusted(init) if allow_pickle and init not in (None, *INITS) else init,
         store=store,
         inner_steps=inner_steps,
@@ -246,6 +253,8 @@ def _run(
             of_method = {name: settings[name] for name in run.GIBBS_OPTIONS if name in settings}
             wanted["options"] = settings.get("options", {}) | of_method
             wanted |= prior.wanted(path)
+            if wanted.get("weight") == AUTO:
+                del wanted["weight"]
             wanted = run.wanted_lengths(wanted)
             given = data.load() if data else None
             resumed = run.resume_run(path, wanted=wanted, counts=given, where=where, **common)

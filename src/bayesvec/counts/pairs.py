@@ -92,6 +92,8 @@ class PairCounts:
         How the counts were made: options, seed, version, inputs. Read-only.
     source : EncodedCorpus or None
         The encoded documents, kept so that some of them can be held out later.
+    weight : float
+        Power of the likelihood of these counts: what a sample counts in a fit (see `fit`); no part of the data.
     """
 
     words: tuple[str, ...]
@@ -102,6 +104,7 @@ class PairCounts:
     groups: tuple[str, ...] | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
     source: EncodedCorpus | None = None
+    weight: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "recipe", MappingProxyType(dict(self.recipe)))

@@ -84,7 +84,7 @@ def lay_out(run: Folder, purpose: int, workers: int, number: int) -> Part:
     fixed = np.zeros(len(pairs.indptr) - 1, dtype=bool)
     if purpose == rng.ALPHA and run.settings.identify == "fixed":
         fixed[files.read_arrays(run.state_file("begin"))["anchor_rows"]] = True
-    half = make_half(purpose, (), pairs, own, dim, fixed, bare=True)
+    half = make_half(purpose, (), pairs, own, dim, fixed, weight=run.settings.weight, bare=True)
     blocks = cut(half, np.diff(pairs.indptr), workers)
     return Part(half.only(pairs, blocks[number]), own, blocks)
 
@@ -184,7 +184,7 @@ class Worker:
             run = Folder(self._run, layout.read_manifest(self._run))
             place = self._place
             self._parts = {each: lay_out(run, each, place.workers, place.number) for each in SIDES}
-            self._tables = load_tables()
+            self._tables = load_tables(run.settings.weight)
         part = self._parts[purpose]
         _, dim = part.half.side.precision.shape
         if scales and scales != part.half.scales:  # the log posterior has those of the next sweep

@@ -126,7 +126,7 @@ class Half:
         mine = pairs.only(own)
         return replace(
             self,
-            side=self.side._replace(indptr=mine.indptr, other=mine.other, **_samples(mine)),
+            side=self.side._replace(indptr=mine.indptr, other=mine.other, **_samples(mine, self.side.weight)),
             colours=tuple(colour.only(kept) for colour in self.colours),
             forest=self.forest and self.forest.only(kept),
         )
@@ -150,23 +150,24 @@ def _prior_arrays(prior: RowPrior, rows: int, dim: int) -> tuple[Float64, Float6
     return np.array(precision, order="C"), np.array(shift, order="C")
 
 
-def make_side(side: Side, prior: RowPrior, dim: int, fixed: Bool) -> RowSide:
+def make_side(side: Side, prior: RowPrior, dim: int, fixed: Bool, weight: float) -> RowSide:
     """Return one side of the counts with its prior, laid out for the kernels."""
     precision, shift = _prior_arrays(prior, len(fixed), dim)
     return RowSide(
         indptr=np.asarray(side.indptr),
         other=np.asarray(side.other),
-        **_samples(side),
+        **_samples(side, weight),
         precision=precision,
         shift=shift,
         fixed=fixed,
+        weight=weight,
     )
 
 
-def _samples(side: Side) -> dict[str, Array]:
-    """Return n and kappa of each pair."""
+def _samples(side: Side, weight: float) -> dict[str, Array]:
+    """Return n and kappa of each pair, for samples of a weight."""
     n = side.n_pos + side.n_neg
-    return {"n": n, "kappa": (side.n_pos - 0.5 * n).astype(np.float32)}
+    return {"n": n, "kappa": (weight * (side.n_pos - 0.5 * n)).astype(np.float32)}
 
 
 def make_coupling(neighbours: Sparse) -> Coupling:
@@ -186,6 +187,7 @@ def make_half(
     dim: int,
     fixed: Bool,
     *,
+    weight: float = 1.0,
     bare: bool = False,
 ) -> Half:
     """Lay out one side.
@@ -204,11 +206,13 @@ def make_half(
         Number of axes, K.
     fixed : ndarray of bool
         Rows that stay as they are.
+    weight : float
+        Of a sample in the likelihood.
     bare : bool
         Leave out the pairs, which other processes have.
     """
     sizes = np.diff(pairs.indptr)
-    side = make_side(pairs.only(np.zeros(0, dtype=np.int64)) if bare else pairs, prior, dim, fixed)
+    side = make_side(pairs.only(np.zeros(0, dtype=np.int64)) if bare else pairs, prior, dim, fixed, weight)
     huge = sizes > SEGMENT
     # the factor of a row's precision takes as long as about K / 3 of its pairs
     cost = np.where(huge, 0, sizes) + dim // 3 + 1

@@ -42,7 +42,7 @@ def log_likelihood_rows(
             count = min(len(moved), stop - start)
             for p in range(count):
                 moved[p] = eta[start + p] + np.float32(s) * slope[start + p]
-            log_likelihoods(moved[:count], side.n[start:], side.kappa[start:], terms)
+            log_likelihoods(moved[:count], side.n[start:], side.kappa[start:], side.weight, terms)
             for p in range(count):
                 total += terms[p]
         out[row] = total

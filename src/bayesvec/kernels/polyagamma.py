@@ -25,14 +25,14 @@ _EVERY = (1 << LANES) - 1
 
 @compiled
 def draw_groups(n: Int32, eta: Float32, tables: Tables, out: Float32) -> None:
-    """Replace uniform words, the bits of ``out``, by draws of PG(n, eta): whole groups of eight."""
+    """Replace uniform words, the bits of ``out``, by draws of PG(h, eta), h = n times the tables' weight: groups of eight."""
     for first in range(0, len(n), LANES):
         normals8(out, tables.normal, first)
-        small = small_kinds8(n, eta, first)
+        small = small_kinds8(n, eta, tables.scale, first)
         if small:
-            small8(n, eta, out, tables.moments, tables.small, first)
+            small8(n, eta, out, tables.moments, tables.small, tables.scale, first)
         if small != _EVERY:
-            large8(n, eta, out, tables.mean, tables.moments, tables.large, first)
+            large8(n, eta, out, tables.mean, tables.moments, tables.large, tables.scale, first)
 
 
 @compiled

@@ -160,7 +160,7 @@ def quantile(
         lower = at.lower < 0.5
         tail = np.maximum(np.where(lower, at.lower, at.upper), 1e-300)
         normal = np.where(lower, 1.0, -1.0) * ndtri(tail)
-        slope = np.exp(-(normal**2) / 2.0) / np.sqrt(2.0 * np.pi) / (at.density * x)
+        slope = np.exp(-(normal**2) / 2.0) / np.sqrt(2.0 * np.pi) / np.maximum(at.density * x, 1e-300)
         step = np.clip((t[left] - normal) * slope, -0.7, 0.7)
         log_x[left] += step
         left = left[np.abs(step) > 1e-6]  # the next step would be the square of this one

@@ -9,7 +9,6 @@ import numpy.typing as npt
 from bayesvec._types import Float32, Float64, Int32
 from bayesvec.kernels.compiled import compiled, inlined
 from bayesvec.kernels.polyagamma_tables import (
-    D_LIMIT,
     D_TERMS,
     HZ_LIMIT,
     MEAN64_BITS,
@@ -39,7 +38,6 @@ _Z_LAST = np.float32(Z_LAST)
 _T_LIMIT = np.float32(T_LIMIT)
 _T_SCALE = np.float32(T_CELLS / (2.0 * T_LIMIT))
 _T_SCALE_LARGE = np.float32(T_CELLS_LARGE / (2.0 * T_LIMIT))
-_D_SCALE = np.float32(1.0 / D_LIMIT)
 
 
 @inlined
@@ -92,15 +90,17 @@ def _normal(word: np.int32, normal: Table) -> F32:
 
 
 @compiled
-def small_draw(h: int, z: F32, t: F32, tables: Tables) -> F32:
-    """Return the draw of PG(h, z) at the normal ``t`` for h <= SMALL and h z < HZ_LIMIT."""
+def small_draw(n: int, z: F32, t: F32, tables: Tables) -> F32:
+    """Return the draw of PG(h, z), h = n weight, at the normal ``t`` for n <= SMALL and h z < HZ_LIMIT."""
     shifted = z + _Z_SHIFT
     cell, place = _cell(shifted, MEAN_BITS, 2)
     mean = _cubic(tables.moments, cell, 0, place)
     z_cell, z_place = _cell(shifted, Z_BITS, 2)
     t_cell, t_place = _place_t(t, _T_SCALE, T_CELLS)
-    row = ((h - 1) * Z_CELLS + z_cell) * T_CELLS + t_cell
-    return np.float32(h) * mean * _bicubic(tables.small, row, 0, z_place, t_place)
+    row = ((n - 1) * Z_CELLS + z_cell) * T_CELLS + t_cell
+    return (
+        np.float32(n) * np.float32(tables.scale[0]) * mean * _bicubic(tables.small, row, 0, z_place, t_place)
+    )
 
 
 @compiled
@@ -113,13 +113,14 @@ def _unit_mean(z: float, mean: Float64) -> float:
 
 
 @compiled
-def large_draw(h: int, z: float, t: F32, tables: Tables) -> float:
-    """Return the draw of PG(h, z) at the normal ``t`` for h > SMALL or h z >= HZ_LIMIT."""
+def large_draw(n: int, z: float, t: F32, tables: Tables) -> float:
+    """Return the draw of PG(h, z), h = n weight, at the normal ``t`` for n > SMALL or h z >= HZ_LIMIT."""
+    h = n * tables.scale[0]
     near = np.float32(z)
     if near < _Z_LIMIT:  # as rounded, so that the cell is inside the table
         mean = h * _unit_mean(np.float64(z), tables.mean)
         cell, place = _cell(near + _Z_SHIFT, MEAN_BITS, 2)
-        d = _cubic(tables.moments, cell, 4, place) / np.sqrt(np.float32(h))
+        d = _cubic(tables.moments, cell, 4, place) / np.sqrt(np.float32(n) * np.float32(tables.scale[0]))
     else:  # also if z is not a number
         mean = h * (0.5 / np.float64(z))
         d = np.float32(math.sqrt(2.0 / np.float64(z) / h))
@@ -129,7 +130,9 @@ def large_draw(h: int, z: float, t: F32, tables: Tables) -> float:
     row = z_cell * T_CELLS_LARGE + t_cell
     bend = _bicubic(tables.large, row, 16 * (D_TERMS - 1), z_place, t_place)
     for k in range(D_TERMS - 2, -1, -1):
-        bend = fused(d * _D_SCALE, bend, _bicubic(tables.large, row, 16 * k, z_place, t_place))
+        bend = fused(
+            d * np.float32(tables.scale[1]), bend, _bicubic(tables.large, row, 16 * k, z_place, t_place)
+        )
     return float(fused(mean, np.float64(d * fused(d, bend, t)), mean))
 
 
@@ -151,7 +154,7 @@ def draws_from_normals(
     """Map standard normals ``t`` to draws of PG(n, eta), one by one; ``out`` may be ``t``."""
     for i in range(len(n)):
         z = abs(eta[i])
-        if n[i] <= SMALL and np.float32(n[i]) * z < _HZ_LIMIT:
+        if n[i] <= SMALL and np.float32(n[i]) * np.float32(tables.scale[0]) * z < _HZ_LIMIT:
             out[i] = small_draw(n[i], np.float32(z), t[i], tables)
         else:
             out[i] = large_draw(n[i], z, t[i], tables)

@@ -3,11 +3,14 @@ r"""Tables from which Polya-Gamma draws are read: piecewise cubics fitted to the
 A draw of PG(h, z) is a smooth increasing function of one standard normal t, so it is tabulated:
 
 - t itself as a function of a uniform word, in segments that halve towards the tail;
-- for h up to `SMALL`, the draw over its mean, by cells in z and t, one table for each h;
+- for n up to `SMALL`, the draw over its mean, by cells in z and t, one table for each n;
 - for larger h (or huge z) the departure from the normal limit. With m the mean and d the coefficient of
   variation, X = m (1 + d (t + d C)), where C(t, d, z) stays bounded as d goes to 0 and for z > 28 no longer
   depends on z (the inverse Gaussian limit, reached like exp(-z)). d takes the place of h in it, so that one
   table serves every h.
+
+Here h is n times the weight of a sample: 1, or less for a likelihood that is raised to a power below 1. Tables are
+made for one weight.
 
 A cell holds a bicubic: 16 float32 coefficients, one cache line. Cells in z are equally wide within an octave
 of z + 4, so that their number is read off the leading bits of that float.
@@ -33,15 +36,15 @@ from bayesvec.kernels.vector import aligned_zeros
 
 Table = Float32
 
-SMALL = 32  # the largest h with a table of its own
+SMALL = 32  # the largest n with a table of its own
 Z_SHIFT = 4.0
 Z_BITS = 3  # 2**3 cells in an octave of z + 4
-Z_EDGES = (0.0, 4.0, 12.0, 28.0, 60.0)  # the octaves
+Z_EDGES = (0.0, 4.0, 12.0, 28.0, 60.0, 124.0, 252.0)  # the octaves, to beyond HZ_LIMIT / LEAST_WEIGHT
 Z_CELLS = (len(Z_EDGES) - 1) << Z_BITS
 Z_LIMIT = Z_EDGES[-1]
 HZ_LIMIT = 48.0  # where h z is larger, the table for large h is used for every h
-Z_CONSTANT = Z_EDGES[-2]  # C no longer depends on z beyond
-Z_CELLS_LARGE = Z_CELLS - (1 << Z_BITS)
+Z_CONSTANT = Z_EDGES[3]  # C no longer depends on z beyond
+Z_CELLS_LARGE = 3 << Z_BITS
 MEAN_BITS = 5  # cells of the moments in an octave of z + 4
 MEAN_CELLS = (len(Z_EDGES) - 1) << MEAN_BITS
 MEAN64_BITS = 7
@@ -50,7 +53,6 @@ T_LIMIT = 6.5  # a 32-bit word reaches t = 6.36
 T_CELLS = 52
 T_CELLS_LARGE = 26
 D_TERMS = 4  # powers of d in C
-D_LIMIT = float(np.sqrt(2.0 / HZ_LIMIT))  # d is smaller outside the small tables: d^2 < min(2 / hz, 2 / 3h)
 NORMAL_BITS = 3  # 2**3 segments of the uniform in an octave
 OCTAVES = 33  # of the word's 31 bits and a half
 
@@ -62,7 +64,13 @@ class Tables(NamedTuple):
     mean: Float64  # (MEAN64_CELLS, 4): the mean of PG(1, z) over z
     moments: Table  # (MEAN_CELLS, 8): the mean and the coefficient of variation of PG(1, z) over z
     small: Table  # (SMALL * Z_CELLS * T_CELLS, 16): X / mean over (z, t)
-    large: Table  # (Z_CELLS_LARGE * T_CELLS_LARGE, D_TERMS * 16): C over (z, t), powers of d / D_LIMIT
+    large: Table  # (Z_CELLS_LARGE * T_CELLS_LARGE, D_TERMS * 16): C over (z, t), powers of d over its limit
+    scale: Float64  # (2,): the weight of a sample, and one over the limit of d
+
+
+def _largest_d(weight: float) -> float:
+    """Return the limit of d outside the small tables, where d^2 < min(2 / hz, 2 / 3h)."""
+    return float(np.sqrt(max(2.0 / HZ_LIMIT, 2.0 / (3.0 * (SMALL + 1) * weight))))
 
 
 def _chebyshev(count: int) -> Float64:
@@ -132,29 +140,30 @@ def _moments_table() -> Table:
     return np.concatenate([mean, spread], axis=1).astype(np.float32)
 
 
-def _small_table() -> Table:
-    """Fit X over its mean for h = 1 ... SMALL; octaves of z that are not reached stay empty.
+def _small_table(weight: float) -> Table:
+    """Fit X over its mean for n = 1 ... SMALL; octaves of z that are not reached stay empty.
 
     One that begins just where the limit is (z = 4 for h = 12) is reached: z + 4 is rounded.
     """
     table = aligned_zeros((SMALL, Z_CELLS, T_CELLS, 16))
-    for h in range(1, SMALL + 1):
+    for n in range(1, SMALL + 1):
+        h = weight * n
         octaves = int(np.searchsorted(Z_EDGES, HZ_LIMIT / h, side="right"))
         z = _nodes(np.asarray(Z_EDGES[: octaves + 1]), 10)[..., None, None]
         # the smaller h, the nearer the singularities of the quantile in the complex plane of t
-        panels, nodes = (4, 14) if h == 1 else (4, 10) if h <= 8 else (2, 14)
+        panels, nodes = (13, 12) if h < 1 else (4, 14) if h < 2 else (4, 10) if h <= 8 else (2, 14)
         t = _nodes(np.linspace(-T_LIMIT, T_LIMIT, panels + 1), nodes)
         ratio = exact.quantile(t, h, z, points=40, reach=10.0) / exact.mean(h, z)
         cells = octaves << Z_BITS
-        table[h - 1, :cells] = _bicubics(ratio, cells, T_CELLS)
+        table[n - 1, :cells] = _bicubics(ratio, cells, T_CELLS)
     return table.reshape(-1, 16)
 
 
-def _large_table(z_nodes: int = 10, t_panels: int = 2, t_nodes: int = 12) -> Table:
-    """Fit C, with d at Chebyshev nodes of (0, D_LIMIT) in place of h."""
-    z = _nodes(np.asarray(Z_EDGES[:-1]), z_nodes)[..., None, None]
+def _large_table(limit: float, z_nodes: int = 10, t_panels: int = 2, t_nodes: int = 12) -> Table:
+    """Fit C, with d at Chebyshev nodes of (0, ``limit``) in place of h."""
+    z = _nodes(np.asarray(Z_EDGES[:4]), z_nodes)[..., None, None]
     t = _nodes(np.linspace(-T_LIMIT, T_LIMIT, t_panels + 1), t_nodes)
-    d = D_LIMIT * _chebyshev(D_TERMS)[:, None, None, None, None]
+    d = limit * _chebyshev(D_TERMS)[:, None, None, None, None]
     h = exact.variance(1.0, z) / (exact.mean(1.0, z) * d) ** 2
     ratio = exact.quantile(t, h, z, points=32, reach=9.0) / exact.mean(h, z)
     values = ((ratio - 1.0) / d - t) / d
@@ -165,17 +174,20 @@ def _large_table(z_nodes: int = 10, t_panels: int = 2, t_nodes: int = 12) -> Tab
     return table
 
 
-def build_tables() -> Tables:
-    """Return the tables, computed: most of a second."""
-    return Tables(_normal_table(), _mean_table(), _moments_table(), _small_table(), _large_table())
+def build_tables(weight: float = 1.0) -> Tables:
+    """Return the tables for samples of one weight, computed: most of a second."""
+    limit = _largest_d(weight)
+    small, large = _small_table(weight), _large_table(limit)
+    scale = np.array([weight, 1.0 / limit])
+    return Tables(_normal_table(), _mean_table(), _moments_table(), small, large, scale)
 
 
-@lru_cache(maxsize=1)
-def load_tables() -> Tables:
-    """Return the tables: from the folder of compiled code, or computed and kept there."""
+@lru_cache(maxsize=4)
+def load_tables(weight: float = 1.0) -> Tables:
+    """Return the tables for samples of one weight; those of weight 1 are kept in the folder of compiled code."""
     folder = cache_folder()
-    if folder is None:
-        return build_tables()
+    if folder is None or weight != 1.0:
+        return build_tables(weight)
     stamp = hashlib.sha256(repr((KERNELS, np.__version__)).encode()).hexdigest()[:16]
     path = folder / f"polyagamma-{stamp}.npz"
     try:

@@ -156,13 +156,27 @@ class _Group:
         return self.builder.bitcast(self.builder.gep(self.data[number], [self.index]), kind.as_pointer())
 
 
+def _scalar(group: _Group, place: int) -> Any:
+    """Return a number of the last array of a group."""
+    return group.builder.load(group.builder.gep(group.data[-1], [ir.Constant(_LONG, place)]))
+
+
+def _spread(builder: Any, kind: Any, scalar: Any) -> Any:
+    """Return a vector with ``scalar`` in every lane."""
+    nothing = ir.Constant(kind, ir.Undefined)
+    return _shuffle(
+        builder, builder.insert_element(nothing, scalar, ir.Constant(_INT, 0)), nothing, [0] * LANES
+    )
+
+
 def _tilt(group: _Group) -> tuple[Any, Any, Any]:
-    """Return n, n as floats and z = abs(eta) of a group whose arrays begin with n, eta."""
+    """Return n, h and z = abs(eta) of a group whose arrays begin with n, eta and end with the scale."""
     builder = group.builder
     n = group.load(0, _INTS)
     eta = builder.bitcast(group.load(1, _FLOATS), _INTS)
     z = builder.bitcast(builder.and_(eta, _all(_INTS, 0x7FFFFFFF)), _FLOATS)
-    return n, builder.sitofp(n, _FLOATS), z
+    weight = _spread(builder, _FLOATS, builder.fptrunc(_scalar(group, 0), ir.FloatType()))
+    return n, builder.fmul(builder.sitofp(n, _FLOATS), weight), z
 
 
 def _is_small(builder: Any, n: Any, h: Any, z: Any) -> Any:
@@ -213,7 +227,8 @@ def _large(group: _Group) -> None:
     n, h, z = _tilt(group)
     t = group.load(2, _FLOATS)
     # the mean in doubles: relative to it a draw for large h hardly varies
-    n64, plain = builder.sitofp(n, _DOUBLES), builder.fpext(z, _DOUBLES)
+    weight = _spread(builder, _DOUBLES, _scalar(group, 0))
+    h64, plain = builder.fmul(builder.sitofp(n, _DOUBLES), weight), builder.fpext(z, _DOUBLES)
     cell, place = _split(builder, builder.fadd(plain, _all(_DOUBLES, table.Z_SHIFT)), table.MEAN64_BITS, 2)
     cell = _at_most(builder, builder.trunc(cell, _INTS), table.MEAN64_CELLS - 1)
     cell = _at_least(builder, cell, 0)  # beyond the table the bits that are left may be anything
@@ -226,8 +241,8 @@ def _large(group: _Group) -> None:
     # beyond the tables, and if z is not a number, the limit
     inside = builder.fcmp_ordered("<", z, _all(_FLOATS, table.Z_LIMIT))
     mean = builder.select(inside, mean, builder.fdiv(_all(_DOUBLES, 0.5), plain))
-    mean = builder.fmul(n64, mean)
-    square = builder.fdiv(builder.fdiv(_all(_DOUBLES, 2.0), plain), n64)
+    mean = builder.fmul(h64, mean)
+    square = builder.fdiv(builder.fdiv(_all(_DOUBLES, 2.0), plain), h64)
     d = builder.select(inside, d, builder.fptrunc(_call(builder, "llvm.sqrt", square), _FLOATS))
     last = _all(_FLOATS, Z_LAST)
     near = builder.select(builder.fcmp_ordered("<", z, last), z, last)
@@ -235,8 +250,9 @@ def _large(group: _Group) -> None:
     t_cell, t_place = _place_t(builder, t, table.T_CELLS_LARGE)
     cell = builder.add(builder.mul(z_cell, _all(_INTS, table.T_CELLS_LARGE)), t_cell)
     rows = _rows(builder, group.data[5], cell, 16 * table.D_TERMS)
+    near_one = _spread(builder, _FLOATS, builder.fptrunc(_scalar(group, 1), ir.FloatType()))
     bends = [_bicubic(builder, rows, 16 * k, z_place, t_place) for k in range(table.D_TERMS)]
-    bend = _horner(builder, bends, builder.fmul(d, _all(_FLOATS, 1.0 / table.D_LIMIT)))
+    bend = _horner(builder, bends, builder.fmul(d, near_one))
     offset = builder.fpext(builder.fmul(d, _call(builder, "llvm.fma", d, bend, t)), _DOUBLES)
     draw = builder.fptrunc(_call(builder, "llvm.fma", mean, offset, mean), _FLOATS)
     group.store(2, builder.select(_is_small(builder, n, h, z), t, draw))
@@ -252,20 +268,20 @@ def _on_group(body: Callable[[_Group], Any]) -> Callable[..., Any]:
     return generate
 
 
-def _make_small_kinds(typing, n, eta, index):  # type: ignore[no-untyped-def]
-    return types.int32(n, eta, types.int64), _on_group(_small_kinds)
+def _make_small_kinds(typing, n, eta, scale, index):  # type: ignore[no-untyped-def]
+    return types.int32(n, eta, scale, types.int64), _on_group(_small_kinds)
 
 
 def _make_normals(typing, words, normal, index):  # type: ignore[no-untyped-def]
     return types.void(words, normal, types.int64), _on_group(_normals)
 
 
-def _make_small(typing, n, eta, out, moments, small, index):  # type: ignore[no-untyped-def]
-    return types.void(n, eta, out, moments, small, types.int64), _on_group(_small)
+def _make_small(typing, n, eta, out, moments, small, scale, index):  # type: ignore[no-untyped-def]
+    return types.void(n, eta, out, moments, small, scale, types.int64), _on_group(_small)
 
 
-def _make_large(typing, n, eta, out, mean, moments, large, index):  # type: ignore[no-untyped-def]
-    return types.void(n, eta, out, mean, moments, large, types.int64), _on_group(_large)
+def _make_large(typing, n, eta, out, mean, moments, large, scale, index):  # type: ignore[no-untyped-def]
+    return types.void(n, eta, out, mean, moments, large, scale, types.int64), _on_group(_large)
 
 
 def _make_fused(typing, x, y, z):  # type: ignore[no-untyped-def]

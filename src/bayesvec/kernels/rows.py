@@ -1,6 +1,7 @@
 r"""The row update: redraw rows of one side given the other side, in place.
 
-Given :math:`\omega_v \sim PG(n_v, \eta_v)` the row is Gaussian (Polson, Scott & Windle 2013, sec. 3.1):
+Given :math:`\omega_v \sim PG(n_v, \eta_v)` the row is Gaussian (Polson, Scott & Windle 2013, sec. 3.1; n and kappa
+are multiplied by the weight of a sample, a power of the likelihood):
 
 .. math:: Q = \Lambda + \sum_v \omega_v \alpha_v \alpha_v^\top, \quad
           b = \Lambda\mu + \sum_v \kappa_v \alpha_v, \quad x \sim N(Q^{-1} b, Q^{-1}).
@@ -50,10 +51,11 @@ class RowSide(NamedTuple):
     indptr: Int64  # (rows + 1,)
     other: Int32  # (pairs,)
     n: Int32  # (pairs,) n+ + n-
-    kappa: Float32  # (pairs,) n+ - n / 2
+    kappa: Float32  # (pairs,) (n+ - n / 2) times the weight
     precision: Float64  # (rows, K) diagonal of the prior precision of each row given the others
     shift: Float64  # (rows, K) that precision * the mean given the others
     fixed: Bool  # (rows,) rows that stay as they are (anchors)
+    weight: float  # of a sample: the power of the likelihood
 
 
 class Work(NamedTuple):
@@ -359,12 +361,12 @@ def redraw_rows(
 
 
 @compiled
-def log_likelihoods(eta: Float32, n: Int32, kappa: Float32, out: Float64) -> None:
+def log_likelihoods(eta: Float32, n: Int32, kappa: Float32, weight: float, out: Float64) -> None:
     """Put the log likelihood of each pair into ``out``, a loop of its own so that it is vectorised."""
     for p in range(len(eta)):
         value = float(eta[p])
         far = log1p_unit(exp_negative(-abs(value)))
-        out[p] = kappa[p] * value - n[p] * (0.5 * abs(value) + far)
+        out[p] = kappa[p] * value - weight * n[p] * (0.5 * abs(value) + far)
 
 
 @compiled
@@ -388,7 +390,7 @@ def log_posterior_rows(
             size = take_pairs(start, count, side, work)
             for p in range(0, size, 4):
                 dot_four(other, work.numbers, p, rows[row], eta)
-            log_likelihoods(eta[:count], work.n, work.kappa, terms)
+            log_likelihoods(eta[:count], work.n, work.kappa, side.weight, terms)
             for p in range(count):
                 total += terms[p]
         out[row] = total

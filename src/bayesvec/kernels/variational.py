@@ -132,7 +132,7 @@ def _add_pairs(row: int, side: RowSide, own: Rows, other: Rows, work: Work) -> N
         squares = _dot4(work.probe, moment[a], moment[b], moment[c], moment[d])
         w[:] = 0.0
         for p in range(min(4, last - start)):
-            omega, bound = expected_omega(float(side.n[start + p]), float(squares[p]))
+            omega, bound = expected_omega(side.weight * side.n[start + p], float(squares[p]))
             w[p] = omega
             total += bound
             add_scaled(work.shift, side.kappa[start + p], other.mean[side.other[start + p]])

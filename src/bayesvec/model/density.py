@@ -9,6 +9,8 @@ For each pair with :math:`n^+` positive and :math:`n^-` negative samples, :math:
 
     \partial^2 \ell / \partial \rho_w \partial \rho_w^\top = - n \sigma'(\eta) \alpha_v \alpha_v^\top, \qquad
     \partial^2 \ell / \partial \rho_w \partial \alpha_v^\top = r I - n \sigma'(\eta) \alpha_v \rho_w^\top.
+
+The log likelihood is multiplied by the weight of the counts, and so are its derivatives.
 """
 
 from collections.abc import Callable
@@ -61,7 +63,7 @@ class Model:
         side = self.counts.by_word
         value = np.empty(len(x))
         self._over_rows(side, x, lambda a, b: density.likelihood_rows(a, b, *side, x, y, value))
-        return float(value.sum())
+        return self.counts.weight * float(value.sum())
 
     def log_prior(self, rho: npt.ArrayLike, alpha: npt.ArrayLike) -> float:
         """Return the log density of the prior, normalising constant included."""
@@ -87,7 +89,8 @@ class Model:
                 a, b, contexts.indptr, contexts.other, permutation, residual, x, to_alpha
             ),
         )
-        return Gradient(float(value.sum()), to_rho, to_alpha)
+        weight = self.counts.weight
+        return Gradient(weight * float(value.sum()), weight * to_rho, weight * to_alpha)
 
     def gradient(self, rho: npt.ArrayLike, alpha: npt.ArrayLike) -> Gradient:
         """Return the log posterior and its gradient."""
@@ -103,6 +106,8 @@ class Model:
         side = self.counts.by_word
         residual, weight = np.empty(self.counts.num_pairs), np.empty(self.counts.num_pairs)
         self._over_rows(side, x, lambda a, b: density.curvature_rows(a, b, *side, x, y, residual, weight))
+        residual *= self.counts.weight
+        weight *= self.counts.weight
         return Curvature(self, x.copy(), y.copy(), residual, weight)
 
     def check(self, rho: npt.ArrayLike, alpha: npt.ArrayLike) -> tuple[Float64, Float64]:
@@ -138,7 +143,7 @@ class Curvature:
     rho, alpha : ndarray
         The point.
     residual, weight : ndarray
-        :math:`n^+ - n \sigma(\eta)` and :math:`n \sigma'(\eta)` of each pair, by word.
+        :math:`n^+ - n \sigma(\eta)` and :math:`n \sigma'(\eta)` of each pair, by word, times the weight of the counts.
     """
 
     model: Model

@@ -82,11 +82,11 @@ def zero_is_the_mode(counts: PairCounts, prior: Prior) -> bool:
     side, shape = counts.by_word, (counts.num_words, counts.num_contexts)
     if prior.rho.coupling is not None or prior.alpha.coupling is not None:
         _check_isotropic(prior)
-        kappa = 0.5 * (side.n_pos - side.n_neg)
+        kappa = 0.5 * counts.weight * (side.n_pos - side.n_neg)
         return _largest_coupled(csr_array((kappa, side.other, side.indptr), shape=shape), prior) <= 1.0
     rho_root, alpha_root = (root[:, 0] for root in _roots(prior, *shape))
     rows = np.repeat(np.arange(counts.num_words), np.diff(side.indptr))
-    kappa = 0.5 * (side.n_pos - side.n_neg) / (rho_root[rows] * alpha_root[side.other])
+    kappa = 0.5 * counts.weight * (side.n_pos - side.n_neg) / (rho_root[rows] * alpha_root[side.other])
     if np.max(np.bincount(rows, weights=kappa**2)) > 1.0:
         return False  # a row longer than 1 bounds the largest singular value; this decides most data
     matrix = csr_array((kappa, side.other, side.indptr), shape=shape)

@@ -335,7 +335,9 @@ def _guessed_scale(model: Model, dim: int) -> Float64:
     counts = model.counts
     samples = [_row_sums(side, side.n_pos + side.n_neg) for side in (counts.by_word, counts.by_context)]
     precision, _ = _prior_rows(model, dim)
-    scale: Float64 = 1.0 / np.sqrt(precision.mean(axis=1) + np.concatenate(samples) / (4.0 * dim))
+    scale: Float64 = 1.0 / np.sqrt(
+        precision.mean(axis=1) + counts.weight * np.concatenate(samples) / (4.0 * dim)
+    )
     return scale[:, None]
 
 

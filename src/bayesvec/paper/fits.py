@@ -40,7 +40,7 @@ def fit_counts(
     run : str
         The name of the run folder.
     **given
-        Further arguments of `fit`.
+        Further arguments of `fit`; the weight is 1, as in the paper, unless it is among them.
     """
     workspace.folder.mkdir(parents=True, exist_ok=True)
     return fit(
@@ -51,7 +51,7 @@ def fit_counts(
         threads=workspace.threads,
         progress=False,
         **{key: settings[key] for key in ("chains", "draws", "warmup", "thin", "seed")},
-        **given,
+        **{"weight": 1.0} | given,
     )
 
 

@@ -28,11 +28,12 @@ from bayesvec.priors import covariance
 
 SHOWS = "Coverage of 90% intervals on real text; not in the paper"
 NOTE = """\
-House speeches, default counting and prior. The reference is the posterior given all speeches outside the samples;
+House speeches, counted with the defaults. The reference is the posterior given all speeches outside the samples;
 pairs on which its chains disagree (R-hat above 1.05) are left out. Random pairs: samples of single word pairs from
 the reference's counts, without the dependence within documents. Simulated: the sample's pairs with signs drawn from
 one draw of the reference, so that the model is true. z is the reference minus the sample's mean, in posterior sd;
-slope is that of the reference on the means (1 if calibrated); the variance is that of means between samples."""
+slope is that of the reference on the means (1 if calibrated); the variance is that of means between samples.
+Weight auto and the covariance prior are the defaults; random and simulated pairs have no documents, so weight 1."""
 
 KINDS = {"document": "speeches", "pair": "random pairs", "simulated": "simulated"}
 TOTAL_WORDS = 20_600_000
@@ -40,21 +41,20 @@ TOTAL_WORDS = 20_600_000
 
 def cells(quick: bool) -> list[Cell]:
     """Return a cell for each vocabulary and K; its samples of all sizes share one reference."""
-    names = "vocab dim prior draws warmup"
+    names = "vocab dim prior weight draws warmup"
     if quick:
         common = {"words": 60_000, "sizes": [1_000, 3_000, 12_000], "numbers": [2, 2, 2], "pairs": 200}
-        rows = [(100, 5, "spherical", 40, 40)]
+        rows = [(100, 5, "spherical", 1.0, 40, 40), (100, 5, "covariance", "auto", 40, 40)]
     else:
-        common = {"words": None, "sizes": [100_000, 500_000, 2_000_000], "numbers": [4, 4, 2], "pairs": 3000}
+        common = {"words": None, "sizes": [100_000, 500_000, 2_000_000], "numbers": [3, 3, 2], "pairs": 3000}
         rows = [
-            (vocab, dim, prior, 80, 100)
-            for vocab in (500, 1000)
+            (500, dim, *model, 80, 100)
             for dim in (20, 50)
-            for prior in ("spherical", "covariance")
+            for model in (("spherical", 1.0), ("covariance", 1.0), ("covariance", "auto"))
         ]
     return make_cells(
         name_settings(names, rows, **common, thin=1, chains=2, reference_chains=4),
-        lambda settings: "V={vocab} K={dim} {prior}".format(**settings),
+        lambda settings: "V={vocab} K={dim} {prior} weight={weight}".format(**settings),
         _seconds,
     )
 
@@ -104,6 +104,7 @@ def run(settings: Settings, workspace: Workspace) -> dict[str, Any]:
             "words": int(rest.recipe["tokens"]),
             "pairs": rest.num_pairs,
             "precision": float(reference["precision"]),
+            "weight": float(reference["weight"]),
             "disagree": {name: 1.0 - agreed(reference[name]).mean() for name in QUANTITIES},
         },
         "rows": rows,
@@ -127,13 +128,15 @@ def _fitted(
     workspace.folder.mkdir(parents=True, exist_ok=True)
     kept = workspace.folder / f"{name}.npz"
     if not kept.exists():
-        prior = None if settings["prior"] == "spherical" else covariance(settings["dim"])
-        post = fit_counts(counts, settings, workspace, run=name, prior=prior)
+        spherical = settings["prior"] == "spherical"
+        prior = {"prior_precision": "learn"} if spherical else {"prior": covariance(settings["dim"])}
+        post = fit_counts(counts, settings, workspace, run=name, weight=settings["weight"], **prior)
         draws, last = post.draws, slice(settings["draws"] - 1, None)
         scales = [draws.stats(scale) for scale in draws.scale_names]
         found = {
             **quantities(post, weight, settings["pairs"]),
             "precision": np.exp(np.mean(np.log(scales))),
+            "weight": draws.settings.weight,
             "rho": draws.read("rho", draws=last)[0, 0],
             "alpha": draws.read("alpha", draws=last)[0, 0],
         }
@@ -149,6 +152,7 @@ def _row(fits: Sequence[dict[str, Any]], target: dict[str, Any]) -> dict[str, An
     """Compare the fits of one kind and size with their target."""
     return {
         "precision": [float(fit["precision"]) for fit in fits],
+        "weight": [float(fit["weight"]) for fit in fits],
         **{name: compare([fit[name] for fit in fits], target[name]) for name in QUANTITIES},
     }
 
@@ -167,6 +171,7 @@ def table(results: Results) -> str:
             "variance",
             "error",
             "precision",
+            "weight",
         ]
         parts.append(grid(heads, [row for result in results.all for row in _detail_rows(result, name)]))
     return paragraphs(*parts, lines(*map(_reference, results.all)))
@@ -201,14 +206,15 @@ def _percent(shares: Sequence[float]) -> str:
 
 def _detail_rows(result: Result, name: str) -> list[list[str]]:
     if result.values is None:
-        return [[_label(result), *[NOT_RUN] * 8]]
+        return [[_label(result), *[NOT_RUN] * 9]]
     rows = []
     for row in result.values["rows"]:
         found = row[name]
         shares = (f"{100 * (mean(found[key]) or 0.0):.1f}" for key in ("covered_difference", "covered_all"))
         numbers = ("z", "z_rms", "slope", "variance_ratio", "error")
         texts = (number(found[key], ".2f") for key in numbers)
-        rows.append([_label(result, row), *shares, *texts, number(mean(row["precision"]), ".2f")])
+        learned = (number(mean(row[name]), ".2f") for name in ("precision", "weight"))
+        rows.append([_label(result, row), *shares, *texts, *learned])
     return rows
 
 
@@ -220,7 +226,7 @@ def _reference(result: Result) -> str:
     shares = ", ".join(f"{what} {100 * found['disagree'][name]:.1f}%" for name, what in QUANTITIES.items())
     return (
         f"{result.cell.label}: the reference has {found['words']:,} words and a precision of "
-        f"{found['precision']:.2f}; its chains disagree on: {shares}."
+        f"{found['precision']:.2f}, and weight {found['weight']:g}; its chains disagree on: {shares}."
     )
 
 

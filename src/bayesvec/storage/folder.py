@@ -7,7 +7,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -71,7 +71,7 @@ class Folder:
 
         counts = open_counts(self.path / "counts", verify=True)
         self.check_counts(counts)
-        return counts
+        return replace(counts, weight=self.settings.weight)
 
     def check_counts(self, counts: PairCounts) -> None:
         """Raise a `RunError` if ``counts`` are not those the run was started with."""

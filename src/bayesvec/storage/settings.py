@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from bayesvec._validate import MOST, MOST_SEED, positive_number, whole
+from bayesvec._validate import LEAST_WEIGHT, MOST, MOST_SEED, positive_number, whole
 from bayesvec.errors import OptionError
 
 CHOICES = {
@@ -17,7 +17,7 @@ LEAST = {"dim": 1, "chains": 1, "draws": 1, "thin": 1, "warmup": 0, "seed": 0}
 AUTO = "auto"  # draws, warm-up and thinning that are chosen while the run goes on
 MAX_DRAWS = 2000
 MAX_SIZE = "2GB"
-_LATER = ("prior_recipe", "auto", "learned_by")
+_LATER = ("prior_recipe", "auto", "learned_by", "weight_from")
 _CHOSEN = ("draws", "warmup", "thin")  # by an automatic run
 ANCHORS = ("qr", "last", "first", "random")
 
@@ -76,6 +76,10 @@ class Settings:
         it has chosen so far.
     learned_by : str
         The method that learned ``prior_precision`` in a run of its own, if one did.
+    weight : float
+        Power of the likelihood, from 0.25 to 1.
+    weight_from : str
+        What the weight was estimated from: ``documents``, or nothing if it was given.
     """
 
     dim: int = 50
@@ -96,6 +100,8 @@ class Settings:
     sweeping: bool = True
     auto: dict[str, Any] = field(default_factory=dict)
     learned_by: str = ""
+    weight: float = 1.0
+    weight_from: str = ""
 
     def __post_init__(self) -> None:
         for name, least in LEAST.items():
@@ -118,6 +124,12 @@ class Settings:
         if self.prior_precision not in (None, "learn"):
             precision = positive_number("prior_precision", self.prior_precision, ", or learn")
             object.__setattr__(self, "prior_precision", precision)
+        weight = positive_number("weight", self.weight, f" from {LEAST_WEIGHT} to 1, or {AUTO}")
+        if not LEAST_WEIGHT <= weight <= 1.0:
+            raise OptionError(
+                f"weight is {weight:g}; it must be a number from {LEAST_WEIGHT} to 1, or {AUTO}"
+            )
+        object.__setattr__(self, "weight", weight)
         if self.auto:
             object.__setattr__(self, "auto", asdict(Auto(**self.auto)))
         if self.chains >= 2**24 or self.sweeps >= 2**32:
@@ -155,7 +167,7 @@ def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any], *, learned
     chosen = [name for name in _CHOSEN if wanted.get("auto", {}).get(name)]
     for name, value in wanted.items():
         before = stored.get(name)
-        if name in ("auto", "learned_by", *chosen):
+        if name in ("auto", "learned_by", "weight_from", *chosen):
             continue
         if name == "prior_recipe" and same_prior:
             continue  # its fingerprint decides; an older run may keep less of the recipe

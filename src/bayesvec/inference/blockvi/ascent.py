@@ -41,8 +41,18 @@ class BlockAscent:
         self.free = free
         self.names = counts.words, counts.contexts
         self.halves = (
-            make_half(rng.RHO, counts.words, counts.by_word, prior.rho, dim, ~free[:words]),
-            make_half(rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, ~free[words:]),
+            make_half(
+                rng.RHO, counts.words, counts.by_word, prior.rho, dim, ~free[:words], weight=counts.weight
+            ),
+            make_half(
+                rng.ALPHA,
+                counts.contexts,
+                counts.by_context,
+                prior.alpha,
+                dim,
+                ~free[words:],
+                weight=counts.weight,
+            ),
         )
         self.sides = tuple(half.side for half in self.halves)
         self._neighbours = prior.rho.neighbours, prior.alpha.neighbours

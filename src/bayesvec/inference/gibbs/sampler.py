@@ -156,17 +156,17 @@ def prepare(problem: Problem) -> Gibbs:
     free = np.zeros(counts.num_words, dtype=bool)
     moving = options.orbit and not options.restart and anchors is None
     coupled = prior.rho.coupling is not None or prior.alpha.coupling is not None
-    bare = problem.elsewhere
+    given: dict[str, Any] = {"weight": counts.weight, "bare": problem.elsewhere}
     return Gibbs(
         dim=dim,
         prior=prior,
         options=options,
         anchors=anchors,
-        by_word=make_half(rng.RHO, counts.words, counts.by_word, prior.rho, dim, free, bare=bare),
+        by_word=make_half(rng.RHO, counts.words, counts.by_word, prior.rho, dim, free, **given),
         by_context=make_half(
-            rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, anchored, bare=bare
+            rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, anchored, **given
         ),
-        tables=load_tables(),
+        tables=load_tables(counts.weight),
         orbit=moving and prior.is_isotropic,
         shears=moving and not prior.is_isotropic and not coupled,
     )

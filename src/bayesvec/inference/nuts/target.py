@@ -35,6 +35,7 @@ class Data(NamedTuple):
     rho_prior: "Pull"
     alpha_prior: "Pull"
     constant: float  # of the prior
+    weight: float  # of the likelihood
 
 
 class Pull(NamedTuple):
@@ -60,10 +61,11 @@ class Scratch(NamedTuple):
 
 @compiled
 def _add_pull(
-    prior: Pull, x: Float64, slope: Float64, distance: float, first: int, gradient: Float64
+    prior: Pull, x: Float64, slope: Float64, weight: float, distance: float, first: int, gradient: Float64
 ) -> float:
     """Write the gradient of one side from ``first`` on; return ``distance`` plus the prior's of its free rows.
 
+    ``slope`` is the gradient of the likelihood, which counts with its ``weight``.
     A free row and a fixed neighbour count once in each direction; what fixed rows have among themselves is a
     constant.
     """
@@ -76,14 +78,14 @@ def _add_pull(
             pulls[k] = prior.precision[row, k] * gap
             distance += pulls[k] * gap
         for entry in range(prior.coupling.indptr[row], prior.coupling.indptr[row + 1]):
-            other, weight = prior.coupling.other[entry], prior.coupling.weight[entry]
+            other, strength = prior.coupling.other[entry], prior.coupling.weight[entry]
             share = 2.0 if prior.fixed[other] else 1.0
             for k in range(dim):
-                pull = weight * (x[other, k] - prior.mean[other, k])
+                pull = strength * (x[other, k] - prior.mean[other, k])
                 pulls[k] += pull
                 distance += share * pull * (x[row, k] - prior.mean[row, k])
         for k in range(dim):
-            gradient[first + i * dim + k] = slope[row, k] - pulls[k]
+            gradient[first + i * dim + k] = weight * slope[row, k] - pulls[k]
     return distance
 
 
@@ -123,9 +125,9 @@ def log_posterior(theta: Float64, data: Data, work: Scratch, gradient: Float64) 
         work.rho,
         work.to_alpha,
     )
-    distance = _add_pull(data.rho_prior, work.rho, work.to_rho, 0.0, 0, gradient)
-    distance = _add_pull(data.alpha_prior, work.alpha, work.to_alpha, distance, split, gradient)
-    total: float = data.constant + work.value.sum() - 0.5 * distance
+    distance = _add_pull(data.rho_prior, work.rho, work.to_rho, data.weight, 0.0, 0, gradient)
+    distance = _add_pull(data.alpha_prior, work.alpha, work.to_alpha, data.weight, distance, split, gradient)
+    total: float = data.constant + data.weight * work.value.sum() - 0.5 * distance
     return total
 
 
@@ -168,6 +170,7 @@ class Target:
             _pull(prior.rho, self.shapes[0], np.ones(counts.num_words, dtype=bool)),
             _pull(prior.alpha, self.shapes[1], free),
             prior.log_density(*at_mean),
+            counts.weight,
         )
         self.free = self.data.alpha_prior.free
         self.num_parameters = (counts.num_words + len(self.free)) * dim
