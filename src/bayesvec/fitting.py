@@ -132,8 +132,8 @@ def fit(
         Words without a vector there start at random, contexts at their mode given the words. The axes of
         the draws are not those of the vectors.
     prior : Prior, optional
-        The prior, such as ``bv.priors.dynamic(counts)``; by default ``bv.priors.covariance(dim)``, or the spherical one
-        if ``prior_precision`` is given or contexts are fixed. Methods other than gibbs take the precisions that a
+        The prior, such as ``bv.priors.dynamic(counts)``; by default ``bv.priors.covariance(dim)``, or the spherical
+        one if ``prior_precision`` is given or contexts are fixed. Methods other than gibbs take the precisions that a
         short Gibbs run learns.
     anchors : {"qr", "last", "first", "random"} or sequence of int
         Which context rows stay, with ``identify="fixed"``.
@@ -345,7 +345,8 @@ def _with_weight(
     ):
         for state in short_run(counts, own, WEIGHING, **how, init="random"):
             advance(1, "")
-        found = estimate_weight(counts, state.rho, state.alpha, own.at(state.scales))
+            last = state
+        found = estimate_weight(counts, last.rho, last.alpha, own.at(last.scales))
     if progress:
         tell(
             f"weight of a sample {found:g}, estimated from the documents (--weight 1 takes them as independent)"

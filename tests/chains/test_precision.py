@@ -5,6 +5,7 @@ import pytest
 
 import bayesvec as bv
 from bayesvec.chains.precision import learn_precision
+from bayesvec.errors import OptionError
 from bayesvec.fitting import wanted_lengths
 
 
@@ -20,7 +21,7 @@ def test_it_is_near_the_truth_and_does_not_depend_on_threads(world):
 
 
 def test_it_is_stored_printed_and_used(world, tmp_path, capsys):
-    post = bv.fit(world, 4, method="map", out=tmp_path / "run")
+    post = bv.fit(world, 4, method="map", prior_precision="learn", out=tmp_path / "run")
     settings = post.draws.settings
     assert settings.learned_by == "gibbs"
     assert (
@@ -29,7 +30,27 @@ def test_it_is_stored_printed_and_used(world, tmp_path, capsys):
     )
     given = bv.fit(world, 4, method="map", prior_precision=settings.prior_precision, progress=False)
     np.testing.assert_array_equal(post.rho[:], given.rho[:])
-    assert bv.fit(world, 4, method="map", out=tmp_path / "run", resume=True, progress=False).draws.finished
+    resumed = {"out": tmp_path / "run", "resume": True, "progress": False}
+    assert bv.fit(world, 4, method="map", prior_precision="learn", **resumed).draws.finished
+
+
+def test_the_default_prior_is_learned_for_other_methods(world, capsys):
+    post = bv.fit(world, 4, method="map")
+    axes = post.draws.settings.prior_recipe["axis_precisions"]
+    assert len(axes) == 4
+    assert (
+        f"precisions of the axes {max(axes):g} to {min(axes):g}, learned by a short"
+        in capsys.readouterr().err
+    )
+    again = bv.fit(world, 4, method="map", prior=bv.priors.covariance(4), progress=False)
+    np.testing.assert_array_equal(post.rho[:], again.rho[:])
+
+
+def test_contexts_that_are_fixed_have_the_spherical_prior(world):
+    post = bv.fit(world, 2, identify="fixed", draws=2, warmup=2, chains=1, progress=False)
+    assert post.draws.settings.prior_precision == "learn"
+    with pytest.raises(OptionError, match="dim is 20000; the covariance prior takes at most 10000 axes"):
+        bv.fit(world, 20_000)
 
 
 def test_what_is_wanted_of_a_run_that_is_resumed():

@@ -443,7 +443,7 @@ def test_more_than_the_memory_is_refused(tmp_path, monkeypatch):
     with pytest.raises(
         OptionError, match=r"dim is 1000000: .* 12 words, .* needs about \d+\.\d GB of memory"
     ):
-        run.fit(small_counts(), 10**6, out=tmp_path / "run", progress=False)
+        run.fit(small_counts(), 10**6, out=tmp_path / "run", prior_precision=1.0, progress=False)
     assert not list(tmp_path.iterdir())
     monkeypatch.setattr(room, "memory_bytes", lambda: 10_000)
     with pytest.raises(OptionError, match="use a smaller dim or fewer words"):

@@ -5,6 +5,7 @@ Carlo errors, at one error rate for all of them together; a Gibbs sampler with a
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -44,9 +45,9 @@ FREE = Setting(100, 5, 50_000, 500, gibbs=(500, 4000), nuts=(500, 2500))
 ANCHORED = Setting(100, 5, 50_000, 500, gibbs=(500, 8000), nuts=(500, 8000))
 
 
-def make_world(setting, anchored):
+def make_world(setting, anchored, weight=1.0):
     """Counts, the MAP, and anchors at it."""
-    counts, _ = simulate(setting.vocab, setting.dim, pairs=setting.pairs, seed=0)
+    counts = replace(simulate(setting.vocab, setting.dim, pairs=setting.pairs, seed=0)[0], weight=weight)
     mode = find_map(counts, spherical(float(setting.dim)), setting.dim, seed=1)
     return counts, mode, choose_anchors(mode.alpha, "qr") if anchored else None
 
@@ -57,9 +58,10 @@ def measures(setting, rho, alpha):
     return chosen(rho, alpha)
 
 
-def by_gibbs(setting, world, *, factor=1.0, chains=4):
+def by_gibbs(setting, world, *, factor=1.0, weight=None, chains=4):
     """Measures (chain, draw, M) of the Gibbs sampler, the prior's precision off by a ``factor``."""
     counts, mode, anchors = world
+    counts = replace(counts, weight=weight or counts.weight)
     warmup, draws = setting.gibbs
     prior = spherical(factor * setting.dim)
     problem = gibbs.prepare(Problem(counts, prior, setting.dim, anchors=anchors))
@@ -118,6 +120,16 @@ def assert_agreement(setting, anchored, factor):
 @pytest.mark.usefixtures("_no_log_posterior")
 def test_gibbs_and_nuts_agree_on_a_small_model(anchored):
     assert_agreement(SMALL, anchored, factor=1.4)
+
+
+@pytest.mark.usefixtures("_no_log_posterior")
+def test_gibbs_and_nuts_agree_on_a_weighted_likelihood():
+    world = make_world(SMALL, False, weight=0.55)
+    reference = by_nuts(SMALL, world)
+    z, bound = largest_z(by_gibbs(SMALL, world), reference)
+    assert z < bound
+    z, bound = largest_z(by_gibbs(SMALL, world, weight=0.75), reference)
+    assert z > bound
 
 
 @pytest.mark.slow

@@ -12,12 +12,12 @@ from bayesvec.inference.gibbs import ahead
 AFTER = """
 import bayesvec as bv
 from bayesvec.inference.gibbs.ahead import compile_sampler
-from bayesvec.kernels import orbit, rows, rng
+from bayesvec.kernels import axes, rows, rng
 compile_sampler()
-before = [len(kernel.signatures) for kernel in (rows.redraw_rows, orbit.draw_change, rng.gamma)]
+before = [len(kernel.signatures) for kernel in (rows.redraw_rows, axes.draw_axis_change, rng.gamma)]
 counts, _ = bv.simulate(12, 3, pairs=600, seed=1)
 bv.fit(counts, 3, draws=4, warmup=4, threads=1, progress=False)
-after = [len(kernel.signatures) for kernel in (rows.redraw_rows, orbit.draw_change, rng.gamma)]
+after = [len(kernel.signatures) for kernel in (rows.redraw_rows, axes.draw_axis_change, rng.gamma)]
 print(before, after)
 """
 

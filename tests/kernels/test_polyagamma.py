@@ -58,9 +58,9 @@ def words() -> np.ndarray:
     )
 
 
-def quantiles(shape: int, tilt: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """The fast quantile function, (tilts, words), in doubles."""
-    tables = load_tables()
+def quantiles(shape: int, tilt: np.ndarray, at: np.ndarray, weight: float = 1.0) -> np.ndarray:
+    """The fast quantile function of PG(weight * shape, tilt), (tilts, words), in doubles."""
+    tables = load_tables(weight)
     t = np.empty(len(at), dtype=np.float32)
     normals_from_words(at.astype(np.uint32).view(np.int32), tables.normal, t)
     out = np.empty(len(tilt) * len(at))
@@ -140,6 +140,20 @@ class TestQuantileFunction:
         assert relative[:, tail > 2.0**-20].max() < 1e-4
         assert relative.max() < 1e-3
 
+    @pytest.mark.parametrize("weight", [0.25, 0.5, 0.77])
+    @pytest.mark.parametrize("shape", [1, 2, 5, SMALL, SMALL + 1, 64, 400])
+    def test_a_sample_may_weigh_less(self, shape: int, weight: float) -> None:
+        h = weight * shape
+        tilt = np.array([*TILTS, HZ_LIMIT / h * (1 - 1e-6), HZ_LIMIT / h * (1 + 1e-6)])
+        at = words()
+        x = quantiles(shape, tilt, at, weight)
+        found = exact.tails(x, h, tilt[:, None])
+        lower, upper = (at + 0.5) / 2**32, (2**32 - at - 0.5) / 2**32
+        error = np.where(lower < 0.5, found.lower - lower, upper - found.upper)
+        assert np.abs(error).max() < (1e-6 if h >= 1 else 3e-5)  # cells are as wide for smaller h
+        wrong = quantiles(shape, tilt, at)  # a weight that is forgotten shows
+        assert np.abs(exact.cdf(wrong, h, tilt[:, None]) - lower).max() > 0.05
+
     def test_tilt_off_by_two_percent_shows(self) -> None:
         for shape in (1, SMALL, SMALL + 1, 400):
             x = quantiles(shape, np.array([1.02 * 4.3]), words())
@@ -194,8 +208,9 @@ class TestFill:
         eta = rng.standard_normal(size) * rng.choice([0.5, 3, 30, 1e30], size, p=[0.5, 0.3, 0.15, 0.05])
         return n, eta.astype(np.float32)
 
-    def test_eight_at_a_time_give_the_bits_of_one_by_one(self) -> None:
-        tables, key = load_tables(), make_key(11, USER)
+    @pytest.mark.parametrize("weight", [1.0, 0.6])
+    def test_eight_at_a_time_give_the_bits_of_one_by_one(self, weight: float) -> None:
+        tables, key = load_tables(weight), make_key(11, USER)
         n, eta = self.mixture(5003)
         eta[[7, 500]] = np.nan, -np.inf
         out = np.empty(len(n), dtype=np.float32)

@@ -19,7 +19,7 @@ NORMALS = 1 << 31  # the block at which a row's normals begin
 ONE_ROW = np.zeros(1, dtype=np.int64)
 
 
-def make_row(count, dim, seed=0, largest=30, precision=1.5, mean=0.0):
+def make_row(count, dim, seed=0, largest=30, precision=1.5, mean=0.0, weight=1.0):
     """One row with ``count`` pairs over as many contexts."""
     generator = np.random.default_rng(seed)
     n_pos = generator.integers(0, largest, size=count).astype(np.int32)
@@ -27,7 +27,7 @@ def make_row(count, dim, seed=0, largest=30, precision=1.5, mean=0.0):
     side = Side(np.array([0, count]), np.arange(count, dtype=np.int32), n_pos, n_neg)
     other = np.zeros((count, padded(dim)), dtype=np.float32)
     other[:, :dim] = generator.normal(size=(count, dim)) / np.sqrt(dim)
-    return make_side(side, RowPrior(precision, mean), dim, np.zeros(1, dtype=bool)), other
+    return make_side(side, RowPrior(precision, mean), dim, np.zeros(1, dtype=bool), weight), other
 
 
 def pad(x):
@@ -113,10 +113,10 @@ def repeat(side, other, dim, count, *, restart=False, relax=0.8):
     """Draw the row ``count`` times, each given the last."""
     rows, work = pad(np.zeros(dim)), make_work(dim)
     key = rng.make_key(2, rng.RHO)
-    out = np.empty((count, dim))
+    out, tables = np.empty((count, dim)), load_tables(side.weight)
     for i in range(count):
         at = rng.at_sweep(key, i)
-        assert redraw_rows(0, 1, ONE_ROW, side, rows, other, 1, restart, relax, at, TABLES, work) == -1
+        assert redraw_rows(0, 1, ONE_ROW, side, rows, other, 1, restart, relax, at, tables, work) == -1
         out[i] = rows[0, :dim]
     return out
 
@@ -134,20 +134,19 @@ def exact_moments(side, other, dim):
     a = other[:, :dim].astype(np.float64)
     precision = side.precision[0]
     mean = side.shift[0] / precision
+    n = side.weight * side.n.astype(np.float64)
 
     def log_density(x):
         eta = x @ a.T
-        likelihood = eta @ side.kappa.astype(np.float64) - np.logaddexp(eta / 2, -eta / 2) @ side.n.astype(
-            np.float64
-        )
+        likelihood = eta @ side.kappa.astype(np.float64) - np.logaddexp(eta / 2, -eta / 2) @ n
         return likelihood - 0.5 * ((x - mean) ** 2 @ precision)
 
     mode = np.zeros(dim)
     for _ in range(200):
         eta = a @ mode
         s = 1 / (1 + np.exp(-eta))
-        hessian = np.diag(precision) + (a.T * (side.n * s * (1 - s))) @ a
-        gradient = a.T @ (side.kappa - side.n * (s - 0.5)) - precision * (mode - mean)
+        hessian = np.diag(precision) + (a.T * (n * s * (1 - s))) @ a
+        gradient = a.T @ (side.kappa - n * (s - 0.5)) - precision * (mode - mean)
         mode = mode + np.linalg.solve(hessian, gradient)
     axis = np.linspace(-9, 9, 401)
     grid = np.stack(np.meshgrid(*[axis] * dim, indexing="ij"), -1).reshape(-1, dim)
@@ -163,6 +162,15 @@ CASES = {
     "one axis, tight prior": {"count": 1, "dim": 1, "precision": 20.0, "mean": 0.5},
     "two axes": {"count": 5, "dim": 2, "precision": 2.0, "mean": -0.2},
     "two axes, one pair": {"count": 1, "dim": 2, "precision": 0.5, "largest": 5},
+    "one axis, weight 0.3": {"count": 3, "dim": 1, "precision": 0.5, "weight": 0.3},
+    "two axes, weight 0.6": {
+        "count": 5,
+        "dim": 2,
+        "precision": 2.0,
+        "mean": -0.2,
+        "largest": 3,
+        "weight": 0.6,
+    },
 }
 
 
@@ -191,15 +199,17 @@ def test_matches_quadrature_when_unbalanced_but_not_when_restarted():
     assert not agrees(moments(repeat(side, other, 1, 40_000, restart=True, relax=0.0)), expected)
 
 
-@pytest.mark.parametrize("bug", ["lambda", "kappa", "n", "transposed", "noise"])
+@pytest.mark.parametrize("bug", ["lambda", "kappa", "n", "transposed", "noise", "weight"])
 def test_planted_bugs_are_seen(bug):
-    options = CASES["two axes"]
+    options = CASES["two axes, weight 0.6" if bug == "weight" else "two axes"]
     side, other = make_row(seed=4, **options)
     expected = exact_moments(side, other, 2)
     if bug == "lambda":
         draws = repeat(side._replace(precision=side.precision * 1.2), other, 2, 30_000)
     elif bug == "kappa":
         draws = repeat(side._replace(kappa=side.kappa + np.float32(0.5)), other, 2, 30_000)
+    elif bug == "weight":  # forgotten in omega
+        draws = repeat(side._replace(weight=1.0), other, 2, 30_000)
     elif bug == "n":
         draws = repeat(side._replace(n=side.n + np.int32(1)), other, 2, 30_000)
     else:

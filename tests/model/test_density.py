@@ -1,5 +1,7 @@
 """The model against a plain NumPy twin, against finite differences, and at the edges of floating point."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -143,6 +145,20 @@ def test_finite_differences_see_a_wrong_gradient(model, bug):
     wrong = np.concatenate([side.ravel() for side in bug(model, rho, alpha)])
     with pytest.raises(AssertionError):
         assert_allclose(wrong, numeric, rtol=1e-7, atol=1e-6)
+
+
+def test_a_weight_multiplies_the_likelihood_and_its_derivatives(model):
+    light = Model(replace(model.counts, weight=0.3), model.prior)
+    rho, alpha = place(model.counts)
+    whole, part = model.likelihood_gradient(rho, alpha), light.likelihood_gradient(rho, alpha)
+    assert_allclose(part.value, 0.3 * whole.value)
+    assert_allclose(part.rho, 0.3 * whole.rho)
+    assert_allclose(part.alpha, 0.3 * whole.alpha)
+    assert_allclose(light.log_likelihood(rho, alpha), part.value)
+    one, other = model.curvature(rho, alpha), light.curvature(rho, alpha)
+    assert_allclose(other.weight, 0.3 * one.weight)
+    assert_allclose(other.residual, 0.3 * one.residual)
+    assert light.log_prior(rho, alpha) == model.log_prior(rho, alpha)
 
 
 def test_likelihood_gradient_leaves_the_prior_out(model):

@@ -92,7 +92,7 @@ def test_the_experiment_runs_resumes_and_makes_its_table(tmp_path, monkeypatch):
     whole = bv.count(documents=made_up_text(), vocab=8, progress=False, threads=1)
     monkeypatch.setattr(real_coverage, "speeches", lambda words, vocab, seed: whole)
     experiment = find_experiment("real-coverage")
-    (cell,) = experiment.cells(quick=True)
+    cell, _ = experiment.cells(quick=True)
     small = {"sizes": [100, 300, 1200], "pairs": 20, "vocab": 8, "dim": 2, "draws": 12, "warmup": 12}
     settings = {**cell.settings, **small}
     fits = []
@@ -119,5 +119,5 @@ def test_the_experiment_runs_resumes_and_makes_its_table(tmp_path, monkeypatch):
     }
     assert all(0.0 <= share <= 1.0 for row in values["rows"] for share in row["cosine"]["covered"])
     text = re.sub(" +", " ", experiment.table(Results([Result(cell, {"values": values})])))
-    assert "| V=100 K=5 spherical, 300 words, random pairs |" in text
-    assert "V=100 K=5 spherical: the reference has " in text
+    assert "| V=100 K=5 spherical weight=1.0, 300 words, random pairs |" in text
+    assert "V=100 K=5 spherical weight=1.0: the reference has " in text

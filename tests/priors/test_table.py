@@ -71,7 +71,7 @@ def test_a_toy_prior_is_fitted_reported_and_made_again(bayesvec, tmp_path, monke
     assert bayesvec(*words[1:], "--quiet") == (0, "", "")
     np.testing.assert_array_equal(open_posterior("y.run").rho[:], open_posterior("x.run").rho[:])
     status, _, err = bayesvec("fit", *small, "--prior-shift", 2, "--out", "z.run")
-    assert (status, "--prior-shift is for --prior shifted, and the prior is spherical" in err) == (2, True)
+    assert (status, "--prior-shift is for --prior shifted, and the prior is covariance" in err) == (2, True)
 
 
 @pytest.mark.usefixtures("_toy")

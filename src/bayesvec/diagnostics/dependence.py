@@ -17,7 +17,7 @@ import math
 import numpy as np
 from scipy.sparse import csr_array
 
-from bayesvec._types import Array, Float64, Int64
+from bayesvec._types import Array, Float64
 from bayesvec._validate import LEAST_WEIGHT
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.windows import count_corpus
@@ -77,7 +77,7 @@ def _sample(counts: PairCounts) -> tuple[PairCounts, float]:
     chosen = np.sort(order[: max(enough, LEAST_DOCUMENTS)])
     groups = tuple(counts.recipe.get("groups", ()))
     try:
-        sample = count_corpus(corpus.select(chosen), counts.contexts, groups, threads=1)
+        sample = count_corpus(corpus.select(chosen), counts.contexts, groups, recipe=counts.recipe, threads=1)
     except InputError:  # no window of theirs has two words
         return counts, 1.0
     return sample, sample.num_observations / counts.num_observations
@@ -86,7 +86,9 @@ def _sample(counts: PairCounts) -> tuple[PairCounts, float]:
 class _Entries:
     """Samples by cluster and pair, in the order of one side's rows."""
 
-    def __init__(self, rows: Int64, others: Int64, cluster: Int64, residual: Float64, information: Float64):
+    def __init__(
+        self, rows: Array, others: Array, cluster: Array, residual: Float64, information: Float64
+    ) -> None:
         order = np.argsort(rows, kind="stable")
         self.present, starts = np.unique(rows[order], return_index=True)
         self.bounds = np.append(starts, len(rows))

@@ -9,11 +9,12 @@ or, where that would cost much beside the rest, in some.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from bayesvec._parallel import WORTH_SHARING, Threads
-from bayesvec._types import Array, Bool, Float32, Float64, Int64
+from bayesvec._types import Bool, Float32, Float64, Int64
 from bayesvec.counts.pairs import Side
 from bayesvec.errors import NumericalError
 from bayesvec.kernels.coupling import Coupling, couple_rows
@@ -150,7 +151,7 @@ def _prior_arrays(prior: RowPrior, rows: int, dim: int) -> tuple[Float64, Float6
     return np.array(precision, order="C"), np.array(shift, order="C")
 
 
-def make_side(side: Side, prior: RowPrior, dim: int, fixed: Bool, weight: float) -> RowSide:
+def make_side(side: Side, prior: RowPrior, dim: int, fixed: Bool, weight: float = 1.0) -> RowSide:
     """Return one side of the counts with its prior, laid out for the kernels."""
     precision, shift = _prior_arrays(prior, len(fixed), dim)
     return RowSide(
@@ -164,7 +165,7 @@ def make_side(side: Side, prior: RowPrior, dim: int, fixed: Bool, weight: float)
     )
 
 
-def _samples(side: Side, weight: float) -> dict[str, Array]:
+def _samples(side: Side, weight: float) -> dict[str, Any]:
     """Return n and kappa of each pair, for samples of a weight."""
     n = side.n_pos + side.n_neg
     return {"n": n, "kappa": (weight * (side.n_pos - 0.5 * n)).astype(np.float32)}

@@ -25,7 +25,7 @@ _EVERY = (1 << LANES) - 1
 
 @compiled
 def draw_groups(n: Int32, eta: Float32, tables: Tables, out: Float32) -> None:
-    """Replace uniform words, the bits of ``out``, by draws of PG(h, eta), h = n times the tables' weight: groups of eight."""
+    """Replace uniform words, the bits of ``out``, by draws of PG(h, eta), eight at a time; h = n weight."""
     for first in range(0, len(n), LANES):
         normals8(out, tables.normal, first)
         small = small_kinds8(n, eta, tables.scale, first)

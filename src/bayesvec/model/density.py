@@ -143,7 +143,8 @@ class Curvature:
     rho, alpha : ndarray
         The point.
     residual, weight : ndarray
-        :math:`n^+ - n \sigma(\eta)` and :math:`n \sigma'(\eta)` of each pair, by word, times the weight of the counts.
+        :math:`n^+ - n \sigma(\eta)` and :math:`n \sigma'(\eta)` of each pair, by word, times
+        the weight of the counts.
     """
 
     model: Model

@@ -38,6 +38,15 @@ def house(words: int, vocab: int, seed: int, counting: tuple[tuple[str, Any], ..
 
 
 @lru_cache(maxsize=1)
+def python_docs(vocab: int, seed: int, counting: tuple[tuple[str, Any], ...]) -> PairCounts:
+    """Return the pairs of Python's documentation."""
+    from bayesvec.datasets import python_docs
+    from bayesvec.text.count import count
+
+    return count(documents=python_docs(), vocab=vocab, seed=seed, progress=False, **dict(counting))
+
+
+@lru_cache(maxsize=1)
 def congress(
     words: int, vocab: int, seed: int, *, group: str | None = None, parties: tuple[str, ...] | None = None
 ) -> PairCounts:

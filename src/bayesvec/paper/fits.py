@@ -13,15 +13,31 @@ from bayesvec.paper.cells import Settings
 from bayesvec.paper.variants import VARIANTS
 from bayesvec.paper.workspace import Workspace
 from bayesvec.posterior.posterior import Posterior
+from bayesvec.priors import covariance
+from bayesvec.storage.settings import AUTO
 
 COSINES = 200  # over which R-hat and ESS are taken
 FIT = {"prior_precision": 1.0, "chains": 2, "thin": 1}  # settings that the cells of `fit_variant` share
 
 
+# instead of a precision: the covariance prior, and that prior with the estimated weight, which are our defaults
+COVARIANCE, DEFAULTS = "covariance", "defaults"
+
+
 def precision_word(settings: Settings) -> str:
     """Return the word for the precision of the prior in the label of a cell; none for the paper's."""
     given = settings["prior_precision"]
-    return "" if given == 1.0 else " learned" if given == "learn" else f" precision={given:g}"
+    if isinstance(given, float):
+        return "" if given == 1.0 else f" precision={given:g}"
+    return {"learn": " learned", COVARIANCE: " covariance", DEFAULTS: " defaults"}[given]
+
+
+def _prior(settings: Settings) -> dict[str, Any]:
+    """Return the arguments of `fit` that set the prior and the weight of a cell."""
+    given = settings["prior_precision"]
+    if given in (COVARIANCE, DEFAULTS):
+        return {"prior": covariance(settings["dim"]), "weight": 1.0 if given == COVARIANCE else AUTO}
+    return {"prior_precision": given}
 
 
 def fit_counts(
@@ -68,7 +84,7 @@ def fit_variant(
         identify="procrustes" if variant.anchors is None else "fixed",
         anchors=variant.anchors or "qr",
         options=settings["options"],
-        prior_precision=settings["prior_precision"],
+        **_prior(settings),
         store=store,
     )
 

@@ -13,7 +13,7 @@ from bayesvec.diagnostics.clusters import find_clusters, ratio_error
 from bayesvec.diagnostics.holdout import MEAN, MODE, PREDICTIVE, average, log_probabilities
 from bayesvec.paper.cells import Settings
 from bayesvec.paper.experiment import Values
-from bayesvec.paper.fits import fit_variant, mixing
+from bayesvec.paper.fits import COVARIANCE, DEFAULTS, fit_variant, mixing
 from bayesvec.paper.records import pack, unpack
 from bayesvec.paper.workspace import Workspace
 from bayesvec.posterior.posterior import Posterior
@@ -34,10 +34,12 @@ def fit_and_score(
     -------
     dict
         What `score_run` returns; the sizes of both parts; R-hat and ESS of some cosines, if there are chains; the
-        precision of the prior, if it was learned; the summary of the method.
+        precision of the prior, if it was learned; the weight, if it was estimated; the summary of the method.
     """
     post = fit_variant(train, settings, workspace)
     learned = {"learned_precision": _precision(post)} if settings["prior_precision"] == "learn" else {}
+    if post.draws.settings.weight_from:
+        learned["weight"] = post.draws.settings.weight
     return {
         **post.draws.outcome.summary,
         "trained": train.num_observations,
@@ -112,4 +114,7 @@ def difference(one: Values, kind: str, other: Values, other_kind: str) -> Estima
 def precision_of(settings: Mapping[str, Any]) -> str:
     """Return the words for the precision of a cell in the label of a row; none for the paper's."""
     given = settings["prior_precision"]
-    return "" if given == 1.0 else ", learned precision" if given == "learn" else f", precision {given:g}"
+    if isinstance(given, float):
+        return "" if given == 1.0 else f", precision {given:g}"
+    words = {"learn": "learned precision", COVARIANCE: "covariance", DEFAULTS: "covariance, weighted"}
+    return f", {words[given]}"

@@ -29,11 +29,11 @@ from bayesvec.priors import covariance
 SHOWS = "Coverage of 90% intervals on real text; not in the paper"
 NOTE = """\
 House speeches, counted with the defaults. The reference is the posterior given all speeches outside the samples;
-pairs on which its chains disagree (R-hat above 1.05) are left out. Random pairs: samples of single word pairs from
-the reference's counts, without the dependence within documents. Simulated: the sample's pairs with signs drawn from
+pairs on which its chains disagree (R-hat above 1.05) are left out. Random pairs are single ones from the
+reference's counts, without the dependence within documents. Simulated: the sample's pairs with signs drawn from
 one draw of the reference, so that the model is true. z is the reference minus the sample's mean, in posterior sd;
 slope is that of the reference on the means (1 if calibrated); the variance is that of means between samples.
-Weight auto and the covariance prior are the defaults; random and simulated pairs have no documents, so weight 1."""
+Random and simulated pairs have no documents, so they have weight 1."""
 
 KINDS = {"document": "speeches", "pair": "random pairs", "simulated": "simulated"}
 TOTAL_WORDS = 20_600_000

@@ -7,7 +7,7 @@ from typing import Any
 from bayesvec.diagnostics.holdout import MEAN, MODE, PREDICTIVE
 from bayesvec.paper.cells import Settings
 from bayesvec.paper.experiment import Results, Values
-from bayesvec.paper.fits import COSINES
+from bayesvec.paper.fits import COSINES, COVARIANCE, DEFAULTS
 from bayesvec.paper.holdout import Estimate, difference, estimate, precision_of
 from bayesvec.paper.markdown import NOTHING, grid, number, paragraphs
 from bayesvec.paper.variants import VARIANTS
@@ -29,6 +29,21 @@ CONTRASTS: tuple[tuple[str, Side, Side], ...] = (
         "Gibbs, predictive, learned - precision 10",
         ("gibbs", "learn", PREDICTIVE),
         ("gibbs", 10.0, PREDICTIVE),
+    ),
+    (
+        "Gibbs, predictive, covariance - learned",
+        ("gibbs", COVARIANCE, PREDICTIVE),
+        ("gibbs", "learn", PREDICTIVE),
+    ),
+    (
+        "Gibbs, predictive, covariance and weight - covariance",
+        ("gibbs", DEFAULTS, PREDICTIVE),
+        ("gibbs", COVARIANCE, PREDICTIVE),
+    ),
+    (
+        "Gibbs, posterior mean, covariance and weight - learned",
+        ("gibbs", DEFAULTS, MEAN),
+        ("gibbs", "learn", MEAN),
     ),
     ("learned: Gibbs, posterior mean - MAP", ("gibbs", "learn", MEAN), ("map", "learn", MODE)),
     (
@@ -107,6 +122,11 @@ def _rows(
                 key, columns, lambda values: number(values.get("learned_precision"), ".2f"), **settings
             )
             rows.append(["learned precision itself", *shown])
+        if settings == {"method": "gibbs", "prior_precision": DEFAULTS}:
+            shown = results.across(
+                key, columns, lambda values: number(values.get("weight"), ".2f"), **settings
+            )
+            rows.append(["weight itself", *shown])
     return [*rows, ["no model: even odds for every sample", *[f"{-math.log(2.0):.4f}"] * len(columns)]]
 
 

@@ -8,6 +8,8 @@ from bayesvec.priors.gaussian import Prior, RowPrior
 from bayesvec.priors.learned import Learned, Wishart, make_part, precision_of
 from bayesvec.priors.table import Family, Option
 
+MOST_AXES = 10_000
+
 
 def covariance(dim: int, *, mean_precision: float = 10.0) -> Prior:
     """Return a prior under which all rows of both sides have the same precision matrix, which is learned.
@@ -24,6 +26,11 @@ def covariance(dim: int, *, mean_precision: float = 10.0) -> Prior:
         The prior mean of the matrix is this number times the identity.
     """
     dim = whole("dim", dim, 1)
+    if dim > MOST_AXES:
+        raise OptionError(
+            f"dim is {dim}; the covariance prior takes at most {MOST_AXES} axes, for it learns a matrix of them; "
+            "use a smaller dim, or the spherical prior (--prior-precision learn)"
+        )
     mean = precision_of(mean_precision, "mean_precision")
     if isinstance(mean, Learned):
         raise OptionError(

@@ -1,0 +1,124 @@
+"""The weight of a sample: near 1 where documents are independent pairs, less where they repeat themselves."""
+
+import numpy as np
+import pytest
+
+import bayesvec as bv
+from bayesvec.diagnostics import dependence
+from bayesvec.diagnostics.clusters import find_clusters
+from bayesvec.diagnostics.dependence import can_estimate, estimate_weight
+from bayesvec.errors import OptionError
+from bayesvec.priors import spherical
+
+PLAIN = {"window": 1, "negatives": 2, "subsample": None, "progress": False}
+PRIOR = spherical(4.0)
+
+
+def documents(count, repeats, vocab=20, seed=0):
+    """Sentences of two words that attract each other or not; a document is one of them, ``repeats`` times."""
+    rng = np.random.default_rng(seed)
+    first, step = rng.integers(0, vocab, count), rng.choice([1, 2, 5, 7], count, p=[0.6, 0.2, 0.1, 0.1])
+    return [" \n\n ".join([f"w{a} w{(a + b) % vocab}"] * repeats) for a, b in zip(first, step, strict=True)]
+
+
+def drawn(counts, dim=3):
+    post = bv.fit(counts, dim, prior=PRIOR, chains=1, draws=1, warmup=60, weight=1.0, progress=False)
+    return post.rho[0, 0], post.alpha[0, 0]
+
+
+@pytest.fixture(scope="module")
+def single():
+    return bv.count(documents=documents(3000, 1), **PLAIN)
+
+
+def test_pairs_of_their_own_weigh_as_much_as_they_are(single):
+    assert 0.85 <= estimate_weight(single, *drawn(single), PRIOR) <= 1.0
+
+
+def test_documents_that_repeat_themselves_weigh_less(single):
+    counts = bv.count(documents=documents(3000, 4), **PLAIN)
+    assert estimate_weight(counts, *drawn(counts), PRIOR) < 0.6 * estimate_weight(
+        single, *drawn(single), PRIOR
+    )
+
+
+def twin(counts, rho, alpha):
+    """The same in plain NumPy, over all documents and rows."""
+    clusters = find_clusters(counts)
+    word, context = counts.by_word.rows()[clusters.pair], counts.by_word.other[clusters.pair]
+    s = 1 / (1 + np.exp(-np.sum(rho[word].astype(float) * alpha[context], axis=1)))
+    n = clusters.n_pos + clusters.n_neg
+    expected = found = 0.0
+    for rows, others, vectors in ((word, context, alpha.astype(float)), (context, word, rho.astype(float))):
+        for row in np.unique(rows):
+            here = rows == row
+            x = vectors[others[here]]
+            h = (x.T * (n * s * (1 - s))[here]) @ x
+            j = np.zeros_like(h)
+            for cluster in np.unique(clusters.cluster[here]):
+                of = here & (clusters.cluster == cluster)
+                g = (clusters.n_pos - n * s)[of] @ vectors[others[of]]
+                j += np.outer(g, g)
+            a = np.linalg.inv(h + 4.0 * np.eye(len(h)))
+            expected, found = expected + np.trace(a @ h), found + np.trace(a @ j)
+    return expected / found
+
+
+def test_it_equals_its_numpy_twin():
+    counts = bv.count(documents=documents(150, 3), **PLAIN)
+    place = drawn(counts)
+    assert estimate_weight(counts, *place, PRIOR) == pytest.approx(twin(counts, *place), abs=0.0051)
+
+
+def test_a_part_of_the_documents_gives_about_the_same(single, monkeypatch):
+    counts = bv.count(documents=documents(3000, 3), **PLAIN)
+    place = drawn(counts)
+    whole = estimate_weight(counts, *place, PRIOR)
+    monkeypatch.setattr(dependence, "TOKENS", 6000)
+    monkeypatch.setattr(dependence, "ROWS", 10)
+    assert estimate_weight(counts, *place, PRIOR) == pytest.approx(whole, abs=0.1)
+
+
+def test_few_documents_or_none_are_not_weighed():
+    assert not can_estimate(bv.simulate(vocab=5, dim=2, pairs=50, seed=1)[0])
+    counts = bv.count(documents=documents(19, 1), **PLAIN)
+    assert not can_estimate(counts)
+    post = bv.fit(counts, 2, draws=2, warmup=2, chains=1, progress=False)
+    assert (post.draws.settings.weight, post.draws.settings.weight_from) == (1.0, "")
+
+
+def test_it_is_estimated_stored_used_and_resumed(tmp_path, capsys):
+    counts = bv.count(documents=documents(200, 4), **PLAIN)
+    given = {"draws": 3, "warmup": 5, "chains": 1, "out": tmp_path / "run"}
+    post = bv.fit(counts, 2, **given)
+    settings = post.draws.settings
+    assert settings.weight < 0.8
+    assert settings.weight_from == "documents"
+    assert f"weight of a sample {settings.weight:g}" in capsys.readouterr().err
+    again = bv.fit(counts, 2, **given | {"draws": 6}, resume=True, progress=False)
+    np.testing.assert_array_equal(again.rho[:, :3], post.rho[:])
+    whole = bv.fit(counts, 2, draws=6, warmup=5, chains=1, weight=settings.weight, threads=1, progress=False)
+    np.testing.assert_array_equal(whole.rho[:], again.rho[:])
+    assert whole.draws.settings.weight_from == ""
+    plain = bv.fit(counts, 2, draws=6, warmup=5, chains=1, weight=1.0, progress=False)
+    assert not np.array_equal(plain.rho[:], again.rho[:])
+
+
+@pytest.mark.parametrize("weight", [0.1, 1.5, "some", float("nan"), -1])
+def test_wrong_weights_are_refused(single, weight):
+    with pytest.raises(OptionError, match=r"weight is .*; it must be a .*number.* from 0.25 to 1, or auto"):
+        bv.fit(single, 2, weight=weight)
+
+
+def test_the_command_line(bayesvec, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(documents(100, 1)))
+    small = ("--dim", 2, "--draws", 3, "--warmup", 3, "--out", tmp_path / "run", "--json")
+    status, _, err = bayesvec("fit", text, "--weight", "half", *small)
+    assert status == 2
+    assert "weight is half" in err
+    status, out, _ = bayesvec("fit", text, "--weight", "0.5", *small)
+    assert status == 0
+    assert '"weight": 0.5' in out
+    assert bayesvec("fit", "--resume", "--weight", "0.6", "--out", tmp_path / "run")[0] == 2
+    assert bayesvec("fit", "--resume", "--weight", "auto", "--out", tmp_path / "run")[0] == 0
