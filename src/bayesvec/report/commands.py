@@ -116,6 +116,7 @@ def _fit_steps(manifest: Mapping[str, Any], counts: str, out: str) -> Iterator[S
     if settings.get("identify") == "fixed" and settings.get("anchors") is not None:
         anchors = settings["anchors"]
         words += ["--anchors", anchors if isinstance(anchors, str) else ",".join(map(str, anchors))]
+    words += ["--weight", _text(settings.get("weight", 1.0))]
     for name in ("init", "store", "seed"):
         value = settings.get(name)
         if name == "init" and value not in (None, "map", "random"):

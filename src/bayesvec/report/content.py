@@ -122,6 +122,7 @@ class Content:
             "check": self.check.to_dict(),
             "method": explanations.method(self.settings, self.check.outcome),
             "prior": state_prior(self.settings),
+            "weight": explanations.weight(self.settings),
             "settings": self.settings,
             "words": list(self.words),
             "at": self.at,

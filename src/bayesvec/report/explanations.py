@@ -32,6 +32,19 @@ def method(settings: Mapping[str, Any], outcome: Outcome) -> str:
     return f"{what} Caveat: {outcome.caveat}." if outcome.caveat else what
 
 
+def weight(settings: Mapping[str, Any]) -> str:
+    """State what a sample counts in the likelihood."""
+    value = settings.get("weight", 1.0)
+    if settings.get("weight_from"):
+        return (
+            f"The likelihood is raised to the power {value:g}, which was estimated from the documents: samples of one "
+            "document depend on each other, so each counts less than an independent one."
+        )
+    if value != 1.0:
+        return f"The likelihood is raised to the power {value:g}, as was asked for."
+    return "Every sample counts as an independent observation."
+
+
 def interval(level: float, outcome: Outcome) -> list[str]:
     """Explain what an interval means, and what it does not."""
     share = f"{100 * level:g}%"

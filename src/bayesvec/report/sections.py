@@ -55,6 +55,7 @@ def _model(content: Content) -> str:
     facts = {
         "model": explanations.MODEL,
         "prior": state_prior(settings),
+        "weight of a sample": explanations.weight(settings),
         "method": explanations.method(settings, outcome),
         "identification": "" if content.is_point else explanations.IDENTIFY.get(settings["identify"], ""),
         "dimensions": f"{settings['dim']}",
