@@ -235,6 +235,20 @@ def changed(folder, out, *, outcome=None, **settings):
     return open_posterior(out)
 
 
+@pytest.mark.parametrize(
+    ("settings", "stated"),
+    [
+        ({}, "Every sample counts as an independent observation."),
+        ({"weight": 0.5}, "The likelihood is raised to the power 0.5, as was asked for."),
+        ({"weight": 0.73, "weight_from": "documents"}, "to the power 0.73, which was estimated from the documents"),
+    ],
+)
+def test_the_weight_is_stated(run, tmp_path, settings, stated):
+    told_of = gather(changed(run, tmp_path / "run", **settings)).to_dict()
+    assert stated in told_of["weight"]
+    assert f"--weight {settings.get('weight', 1.0)}" in told_of["commands"][-1]
+
+
 def test_an_unfinished_run_is_said_to_be(run, tmp_path):
     post = changed(run, tmp_path / "run", draws=500)
     content = write_report(post, tmp_path / "page.html", words=["king", "queen"], n=2)
