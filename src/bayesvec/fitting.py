@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -26,7 +26,7 @@ from bayesvec._cluster import LOCAL, Where
 from bayesvec._parallel import default_threads
 from bayesvec._progress import progress as show_progress
 from bayesvec._progress import tell
-from bayesvec._validate import size_in_bytes
+from bayesvec._validate import LEAST_WEIGHT, size_in_bytes
 from bayesvec.chains.display import ChainProgress, announce_compiling, show
 from bayesvec.chains.driver import Driver
 from bayesvec.chains.given import check_start, coverage, is_given, read_start, start_name, wanted_name
@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
     from bayesvec.vectors.read import Vectors
 
-WEIGHING = 40  # sweeps from a random start after which the documents are weighed
+WEIGHING = 25  # sweeps from a random start after which the documents are weighed
+WEIGHINGS = 2
 GIBBS_OPTIONS = ("inner_steps", "restart", "orbit")  # that `fit` takes by name
 
 
@@ -171,6 +172,9 @@ def fit(
     -------
     Posterior
     """
+    left_open = {"weight"} if weight == AUTO else set[str]()
+    if prior is None and prior_precision is None:
+        left_open |= {"prior", "prior_precision", "prior_recipe"}
     prior, prior_precision = choose_prior(prior, prior_precision, dim=dim, identify=identify)
     settings = make_settings(
         dim=dim,
@@ -199,8 +203,8 @@ def fit(
     engines.check(where, find(settings.method))
     if out is not None and not resume:
         folder.check_free(Path(out), force=force)  # before the text is counted
-    data = _counts(counts, threads=threads, progress=progress, **counting)
-    data = _with_prior_rows(data, prior, settings, progress=progress)
+    documents = _counts(counts, threads=threads, progress=progress, **counting)
+    data = _with_prior_rows(documents, prior, settings, progress=progress)
     check_memory(settings, data, threads=_num_threads(threads))
     start = read_start(init, data, settings.dim) if is_given(init) else None
     if start is not None:
@@ -216,19 +220,37 @@ def fit(
             "max_draws": max_draws,
             "max_size": max_size,
         }
-        wanted = _wanted(settings, lengths)
-        if weight == AUTO:
-            del wanted["weight"]
+        wanted = _wanted(settings, lengths, left_open)
         return resume_run(path, wanted=wanted, counts=data, threads=threads, progress=progress, where=where)
     if settings.rules.draws:
         rows = {"both": data.num_words + data.num_contexts, "rho": data.num_words, "summary": 0}
         most = draws_that_fit(settings, 4 * settings.dim * rows[settings.store])  # raises if they are too few
         settings = replace(settings, draws=min(settings.draws, most))
-    if weight == AUTO:
-        settings = _with_weight(settings, prior, data, threads=threads, progress=progress)
+    # under Ray `threads` are those of each worker, and this is done here
+    how: Any = {"threads": threads if where == LOCAL else None, "progress": progress}
+    if weight == AUTO and can_estimate(documents):
+        settings = _with_weight(settings, prior, data, documents, **how)
     data = replace(data, weight=settings.weight)
-    settings, prior = _with_precisions(settings, prior, data, threads=threads, progress=progress)
-    chosen = find(method)
+    settings, prior = _with_precisions(settings, prior, data, **how)
+    return _start(
+        path, settings, data, prior, start, force=force, threads=threads, progress=progress, where=where
+    )
+
+
+def _start(
+    path: Path,
+    settings: Settings,
+    data: PairCounts,
+    prior: Prior | None,
+    start: Mapping[str, Any] | None,
+    *,
+    force: bool,
+    threads: int | None,
+    progress: bool,
+    where: Where,
+) -> "Posterior":
+    """Make the run folder and run all chains to their end."""
+    chosen = find(settings.method)
     with _clear_errors(path):
         run = folder.create(
             path,
@@ -331,27 +353,42 @@ def _with_precisions(
 
 
 def _with_weight(
-    settings: Settings, prior: Prior | None, counts: PairCounts, *, threads: int | None, progress: bool
+    settings: Settings,
+    prior: Prior | None,
+    counts: PairCounts,
+    documents: PairCounts,
+    *,
+    threads: int | None,
+    progress: bool,
 ) -> Settings:
-    """Return settings with the weight of the likelihood that the documents ask for."""
-    if not can_estimate(counts):
-        return settings
+    """Return settings with the weight of the likelihood that the documents ask for.
+
+    It is estimated at a draw of the posterior with weight 1, and once more at one with the weight found.
+    """
     own = prior or spherical(settings.prior_precision or 1.0)
-    how: Any = {"dim": settings.dim, "seed": settings.seed, "threads": _num_threads(threads)}
+    how: Any = {
+        "dim": settings.dim,
+        "seed": settings.seed,
+        "threads": _num_threads(threads),
+        "init": "random",
+    }
+    weight, asked = 1.0, 1.0
     with (
         threadpool_limits(limits=1, user_api="blas"),
         announce_compiling(enabled=progress),
-        show_progress("weighing the documents", WEIGHING, enabled=progress) as advance,
+        show_progress("weighing the documents", WEIGHINGS * WEIGHING, enabled=progress) as advance,
     ):
-        for state in short_run(counts, own, WEIGHING, **how, init="random"):
-            advance(1, "")
-            last = state
-        found = estimate_weight(counts, last.rho, last.alpha, own.at(last.scales))
+        for _ in range(WEIGHINGS):
+            for state in short_run(replace(counts, weight=weight), own, WEIGHING, **how):
+                advance(1, f"weight {weight:g}")
+                last = state
+            asked = round(estimate_weight(documents, last.rho, last.alpha, own.at(last.scales)), 2)
+            weight = min(1.0, max(LEAST_WEIGHT, asked))
     if progress:
-        tell(
-            f"weight of a sample {found:g}, estimated from the documents (--weight 1 takes them as independent)"
-        )
-    return replace(settings, weight=found, weight_from="documents")
+        least = f", the smallest allowed (the documents ask for {asked:g}: intervals may be too narrow)"
+        note = least if asked < LEAST_WEIGHT else " (--weight 1 treats all samples as independent)"
+        tell(f"weight of a sample, estimated from the documents: {weight:g}{note}")
+    return replace(settings, weight=weight, weight_from="documents")
 
 
 def prior_fingerprint(prior: Prior) -> str:
@@ -421,10 +458,12 @@ def wanted_lengths(given: Mapping[str, Any]) -> dict[str, Any]:
     return wanted | ({"auto": chosen | limits} if chosen else {})
 
 
-def _wanted(settings: Settings, lengths: Mapping[str, Any]) -> dict[str, Any]:
+def _wanted(settings: Settings, lengths: Mapping[str, Any], left_open: Set[str]) -> dict[str, Any]:
     """Return what is wanted of a run that is resumed: of its length, what is given and not a default."""
     usual = {"draws": AUTO, "warmup": AUTO, "thin": AUTO, "max_draws": MAX_DRAWS, "max_size": MAX_SIZE}
-    wanted = {name: value for name, value in settings.as_dict().items() if name not in {*usual, "auto"}}
+    wanted = {
+        name: value for name, value in settings.as_dict().items() if name not in {*usual, "auto", *left_open}
+    }
     given = {name: getattr(settings, name, value) for name, value in lengths.items() if value != usual[name]}
     return wanted | wanted_lengths(given)
 
@@ -590,11 +629,9 @@ def _with_prior_rows(
             f"dim is {settings.dim} but there are {counts.num_contexts} contexts; identify='fixed' needs "
             f"dim <= {counts.num_contexts}: use a smaller dim or identify='procrustes'"
         )
+    if counts.groups is not None and progress and (prior is None or prior.rho.coupling is None):
+        tell("the prior does not couple the slices of a word; --prior grouped or dynamic does")
     if prior is None:
-        if counts.groups is not None and progress:
-            tell(
-                "the prior is spherical: it does not couple the slices of a word; --prior grouped or dynamic does"
-            )
         return counts
     counts = with_rows(counts, prior.added)
     prior.rho.shift_rows(counts.num_words, settings.dim)

@@ -88,13 +88,13 @@ def test_few_documents_or_none_are_not_weighed():
 
 
 def test_it_is_estimated_stored_used_and_resumed(tmp_path, capsys):
-    counts = bv.count(documents=documents(200, 4), **PLAIN)
+    counts = bv.count(documents=documents(200, 3), **PLAIN)
     given = {"draws": 3, "warmup": 5, "chains": 1, "out": tmp_path / "run"}
     post = bv.fit(counts, 2, **given)
     settings = post.draws.settings
-    assert settings.weight < 0.8
+    assert 0.25 < settings.weight < 0.9
     assert settings.weight_from == "documents"
-    assert f"weight of a sample {settings.weight:g}" in capsys.readouterr().err
+    assert f"estimated from the documents: {settings.weight:g} (--weight 1 treats" in capsys.readouterr().err
     again = bv.fit(counts, 2, **given | {"draws": 6}, resume=True, progress=False)
     np.testing.assert_array_equal(again.rho[:, :3], post.rho[:])
     whole = bv.fit(counts, 2, draws=6, warmup=5, chains=1, weight=settings.weight, threads=1, progress=False)
@@ -102,6 +102,43 @@ def test_it_is_estimated_stored_used_and_resumed(tmp_path, capsys):
     assert whole.draws.settings.weight_from == ""
     plain = bv.fit(counts, 2, draws=6, warmup=5, chains=1, weight=1.0, progress=False)
     assert not np.array_equal(plain.rho[:], again.rho[:])
+
+
+def test_the_smallest_weight_is_said_to_be_so(capsys):
+    counts = bv.count(documents=documents(200, 12), **PLAIN)
+    post = bv.fit(counts, 2, draws=2, warmup=2, chains=1)
+    assert post.draws.settings.weight == 0.25
+    assert "0.25, the smallest allowed (the documents ask for 0." in capsys.readouterr().err
+
+
+def test_rows_that_a_prior_adds_do_not_matter():
+    texts = documents(300, 4)
+    counts = bv.count(documents=texts, groups=[f"g{i % 2}" for i in range(300)], **PLAIN)
+    given = {"draws": 2, "warmup": 2, "chains": 1, "progress": False}
+    for prior in (bv.priors.grouped(counts), bv.priors.covariance(2)):
+        assert bv.fit(counts, 2, prior=prior, **given).draws.settings.weight < 0.8
+
+
+@pytest.mark.parametrize("method", ["map", "laplace", "mfvi", "blockvi"])
+def test_half_of_twice_the_data_is_the_data(method):
+    counts = bv.simulate(vocab=8, dim=2, pairs=400, seed=1)[0]
+    twice = bv.from_pairs(
+        counts.by_word.rows(),
+        counts.by_word.other,
+        n_pos=2 * counts.by_word.n_pos,
+        n_neg=2 * counts.by_word.n_neg,
+        words=counts.words,
+        contexts=counts.contexts,
+    )
+    given = {"method": method, "prior_precision": 2.0, "draws": 3, "progress": False}
+    if method == "laplace":
+        given["identify"] = "fixed"
+    one, half, whole = (
+        bv.fit(data, 2, weight=weight, **given).rho[:]
+        for data, weight in ((counts, 1.0), (twice, 0.5), (twice, 1.0))
+    )
+    np.testing.assert_allclose(half, one, rtol=1e-4, atol=1e-5)
+    assert np.abs(whole - one).max() > 0.01
 
 
 @pytest.mark.parametrize("weight", [0.1, 1.5, "some", float("nan"), -1])
@@ -120,5 +157,6 @@ def test_the_command_line(bayesvec, tmp_path):
     status, out, _ = bayesvec("fit", text, "--weight", "0.5", *small)
     assert status == 0
     assert '"weight": 0.5' in out
+    assert bayesvec("fit", "--resume", "--weight", "0.5", "--out", tmp_path / "run")[0] == 0
     assert bayesvec("fit", "--resume", "--weight", "0.6", "--out", tmp_path / "run")[0] == 2
     assert bayesvec("fit", "--resume", "--weight", "auto", "--out", tmp_path / "run")[0] == 0

@@ -230,6 +230,12 @@ class TestFill:
             fill_polyagamma(np.full(32, n, dtype=np.int32), eta, make_key(13, USER), 0, 0, load_tables(), out)
             assert np.all(np.abs(out / exact.mean(n, float(eta[0])) - 1) < 1)
 
+    def test_the_last_tilt_of_a_table_for_a_weight_that_is_no_round_number(self) -> None:
+        tables, n = load_tables(0.66666667), np.full(8, 18, dtype=np.int32)
+        out = np.empty(8, dtype=np.float32)
+        fill_polyagamma(n, np.full(8, 3.9999998, np.float32), make_key(13, USER), 0, 0, tables, out)
+        assert np.all(np.abs(out / exact.mean(12.0, 4.0) - 1) < 1)
+
     @pytest.mark.parametrize("cut", [1, 3, 8, 10, 63, 128])
     def test_does_not_depend_on_the_cut(self, cut: int) -> None:
         tables, key = load_tables(), make_key(12, USER, sweep=3)

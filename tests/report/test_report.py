@@ -238,9 +238,9 @@ def changed(folder, out, *, outcome=None, **settings):
 @pytest.mark.parametrize(
     ("settings", "stated"),
     [
-        ({}, "Every sample counts as an independent observation."),
-        ({"weight": 0.5}, "The likelihood is raised to the power 0.5, as was asked for."),
-        ({"weight": 0.73, "weight_from": "documents"}, "to the power 0.73, which was estimated from the documents"),
+        ({}, "1: every sample counts as an independent observation."),
+        ({"weight": 0.5}, "0.5, given (--weight): samples of one document depend on each other"),
+        ({"weight": 0.73, "weight_from": "documents"}, "0.73, estimated from the documents: samples of one"),
     ],
 )
 def test_the_weight_is_stated(run, tmp_path, settings, stated):

@@ -18,6 +18,10 @@ def covariance():
     return spherical()[0], {"prior": bv.priors.covariance(4)}
 
 
+def weighted():
+    return spherical()[0], {"prior": bv.priors.covariance(4), "weight": 0.45}
+
+
 def fixed():
     return spherical()[0], {"prior_precision": 4.0, "identify": "fixed"}
 
@@ -45,7 +49,8 @@ def grouped():
 
 
 PROBLEMS = {
-    each.__name__: each for each in (spherical, learned, covariance, fixed, graph, dynamic, colours, grouped)
+    each.__name__: each
+    for each in (spherical, learned, covariance, weighted, fixed, graph, dynamic, colours, grouped)
 }
 
 

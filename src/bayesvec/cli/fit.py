@@ -12,6 +12,7 @@ import typer
 
 from bayesvec import engines
 from bayesvec._cluster import Where
+from bayesvec._validate import positive_number
 from bayesvec.cli.answers import echo
 from bayesvec.cli.app import (
     ADDRESS,
@@ -151,7 +152,7 @@ def fit(
         max_size=max_size,
         identify=identify,
         anchors=None if anchors is None else _rows_or_rule(anchors),
-        weight=weight,
+        weight=weight if weight in (None, AUTO) else positive_number("weight", weight, f", or {AUTO}"),
         init=_trusted(init) if allow_pickle and init not in (None, *INITS) else init,
         store=store,
         inner_steps=inner_steps,

@@ -109,7 +109,9 @@ class PriorOptions:
             from bayesvec.vectors.read import Trusted
 
             given["vectors"] = Trusted(given["vectors"])
-        return {"prior": family.call(given, counts=counts, dim=dim)} if plain is None else plain
+        if plain is None:
+            return {"prior": family.call(given, counts=counts, dim=dim)}
+        return {"prior_precision": "learn"} | plain if self.prior else plain
 
     def wanted(self, path: Path) -> dict[str, Any]:
         """Return the settings that a run which is resumed must have."""
@@ -136,7 +138,9 @@ class PriorOptions:
 
         if not self.prior and not self.given:
             return {}
-        return {"prior_precision": given.get("precision", "learn")} if family.name == PLAIN else None
+        if family.name != PLAIN:
+            return None
+        return {"prior_precision": given["precision"]} if "precision" in given else {}
 
     def _read(self, stored: str | None = None) -> "tuple[Family, dict[str, Any]]":
         """Return the family of the prior and its options, by the names of its function's arguments."""

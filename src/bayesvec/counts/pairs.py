@@ -93,7 +93,7 @@ class PairCounts:
     source : EncodedCorpus or None
         The encoded documents, kept so that some of them can be held out later.
     weight : float
-        Power of the likelihood of these counts: what a sample counts in a fit (see `fit`); no part of the data.
+        Power of the likelihood of these counts in a model. It is no part of the data: `fit` sets its own.
     """
 
     words: tuple[str, ...]

@@ -263,6 +263,10 @@ def _notes(opened: Mapping[str, Draws], kinds: Mapping[str, str], level: float) 
     )
     if len({draws.manifest.get("counts", {}).get("fingerprint") for draws in opened.values()}) > 1:
         yield "these runs were not fitted to the same counts"
+    weights = {name: draws.settings.weight for name, draws in opened.items()}
+    if len(set(weights.values())) > 1:
+        stated = ", ".join(f"{name} {weight:g}" for name, weight in weights.items())
+        yield f"these runs weigh a sample differently ({stated}); fit with the same --weight to compare the rest"
     if approximate := [name for name, kind in kinds.items() if kind == APPROXIMATION]:
         yield f"the ESS of an approximation ({', '.join(approximate)}) counts its draws; it does not measure accuracy"
 

@@ -40,7 +40,7 @@ class BayesianEmbedding:
         How many of the most common words to keep; by default 5,000, or all if there are fewer.
     min_count, window, negatives, tokenizer, lowercase, stem, stopwords
         How texts are counted, see `bayesvec.count`.
-    method, chains, draws, warmup, prior_precision, identify, init
+    method, chains, draws, warmup, prior_precision, weight, identify, init
         How the posterior is drawn from, see `bayesvec.fit`.
     seed : int
         Seed of the draws.
@@ -79,6 +79,7 @@ class BayesianEmbedding:
     draws: int | str = AUTO
     warmup: int | str = AUTO
     prior_precision: Any = None
+    weight: float | str = AUTO
     identify: str = Settings.identify
     init: Any = Settings.init
     seed: int = Settings.seed
@@ -317,4 +318,15 @@ _PARAMETERS = {each.name: each.default for each in fields(BayesianEmbedding) if 
 _OUTPUTS = ("default", "pandas", "polars")
 _CUTTING = ("tokenizer", "lowercase", "stem", "stopwords")
 _OF_THE_COUNTS = ("vocab", "min_count", "window", "negatives", *_CUTTING)
-_OF_THE_FIT = ("dim", "method", "chains", "draws", "warmup", "prior_precision", "identify", "init", "seed")
+_OF_THE_FIT = (
+    "dim",
+    "method",
+    "chains",
+    "draws",
+    "warmup",
+    "prior_precision",
+    "weight",
+    "identify",
+    "init",
+    "seed",
+)

@@ -148,7 +148,7 @@ def _small_table(weight: float) -> Table:
     table = aligned_zeros((SMALL, Z_CELLS, T_CELLS, 16))
     for n in range(1, SMALL + 1):
         h = weight * n
-        octaves = int(np.searchsorted(Z_EDGES, HZ_LIMIT / h, side="right"))
+        octaves = int(np.searchsorted(Z_EDGES, HZ_LIMIT / h * (1.0 + 1e-6), side="right"))
         z = _nodes(np.asarray(Z_EDGES[: octaves + 1]), 10)[..., None, None]
         # the smaller h, the nearer the singularities of the quantile in the complex plane of t
         panels, nodes = (13, 12) if h < 1 else (4, 14) if h < 2 else (4, 10) if h <= 8 else (2, 14)
@@ -175,7 +175,7 @@ def _large_table(limit: float, z_nodes: int = 10, t_panels: int = 2, t_nodes: in
 
 
 def build_tables(weight: float = 1.0) -> Tables:
-    """Return the tables for samples of one weight, computed: most of a second."""
+    """Return the tables for samples of one weight, computed: a second or two."""
     limit = _largest_d(weight)
     small, large = _small_table(weight), _large_table(limit)
     scale = np.array([weight, 1.0 / limit])
@@ -184,17 +184,17 @@ def build_tables(weight: float = 1.0) -> Tables:
 
 @lru_cache(maxsize=4)
 def load_tables(weight: float = 1.0) -> Tables:
-    """Return the tables for samples of one weight; those of weight 1 are kept in the folder of compiled code."""
+    """Return the tables for samples of one weight; those of two digits are kept in the folder of compiled code."""
     folder = cache_folder()
-    if folder is None or weight != 1.0:
+    if folder is None or weight != round(weight, 2):
         return build_tables(weight)
     stamp = hashlib.sha256(repr((KERNELS, np.__version__)).encode()).hexdigest()[:16]
-    path = folder / f"polyagamma-{stamp}.npz"
+    path = folder / f"polyagamma-{stamp}-{100 * weight:.0f}.npz"
     try:
         with path.open("rb") as file, np.load(file) as kept:
             return Tables(*(_aligned(kept[name]) for name in Tables._fields))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):  # not there, or damaged
-        tables = build_tables()
+        tables = build_tables(weight)
     with suppress(OSError):  # where nothing can be kept the next start computes again
         _keep(tables, path)
     return tables

@@ -80,8 +80,8 @@ class Work(NamedTuple):
 def make_work(dim: int) -> Work:
     """Return the scratch of one thread.
 
-    A panel is about 24 kB, most of a processor's first cache; but not less than 64 rows, as adding a shorter one to the
-    sums in float64 costs more than the cache saves.
+    A panel is about 24 kB, most of a processor's first cache; but not less than 64 rows, as adding a shorter one to
+    the sums in float64 costs more than the cache saves.
     """
     width = padded(dim)
     size = min(256, max(64, 6144 // width // 32 * 32))

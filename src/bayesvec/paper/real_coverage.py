@@ -226,7 +226,7 @@ def _reference(result: Result) -> str:
     shares = ", ".join(f"{what} {100 * found['disagree'][name]:.1f}%" for name, what in QUANTITIES.items())
     return (
         f"{result.cell.label}: the reference has {found['words']:,} words and a precision of "
-        f"{found['precision']:.2f}, and weight {found['weight']:g}; its chains disagree on: {shares}."
+        f"{found['precision']:.2f} and a weight of {found['weight']:g}; its chains disagree on: {shares}."
     )
 
 

@@ -53,7 +53,11 @@ class Option(NamedTuple):
         return f"--{self.key.replace('_', '-')}"
 
 
-PRECISION = Option("precision", "Precision of the prior: a number, or learn", name="prior_precision")
+PRECISION = Option(
+    "precision",
+    "Precision of the prior, the spherical one without --prior: a number, or learn",
+    name="prior_precision",
+)
 CONTEXT_PRECISION = Option("context_precision", "Precision of the contexts: a number, or learn")
 
 

@@ -35,14 +35,13 @@ def method(settings: Mapping[str, Any], outcome: Outcome) -> str:
 def weight(settings: Mapping[str, Any]) -> str:
     """State what a sample counts in the likelihood."""
     value = settings.get("weight", 1.0)
-    if settings.get("weight_from"):
-        return (
-            f"The likelihood is raised to the power {value:g}, which was estimated from the documents: samples of one "
-            "document depend on each other, so each counts less than an independent one."
-        )
-    if value != 1.0:
-        return f"The likelihood is raised to the power {value:g}, as was asked for."
-    return "Every sample counts as an independent observation."
+    estimated = "estimated from the documents" if settings.get("weight_from") else "given (--weight)"
+    if value == 1.0:
+        return "1: every sample counts as an independent observation."
+    return (
+        f"{value:g}, {estimated}: samples of one document depend on each other, so the likelihood is raised to this "
+        "power."
+    )
 
 
 def interval(level: float, outcome: Outcome) -> list[str]:
@@ -51,8 +50,9 @@ def interval(level: float, outcome: Outcome) -> list[str]:
     if outcome.kind == POINT:
         return ["This run is one point. It has no intervals: its numbers may be certain or mere chance."]
     texts = [
-        f"The {share} interval of a number contains it with probability {share}, given the model, the prior and "
-        "these counts. It shows how much the text can tell: a rare word has wide intervals.",
+        f"The {share} interval of a number contains it with probability {share}, given the model, the prior, "
+        "the weight of a sample and these counts. It shows how much the text can tell: a rare word has wide "
+        "intervals.",
         "It does not show whether the model is right (a window is a bag of words, and a word has one vector), "
         "whether the text represents what you want to draw conclusions about, or what other choices would have "
         "given: the window, the vocabulary, the dimension, the prior's precision, and the negative samples, which "

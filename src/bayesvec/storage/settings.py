@@ -166,7 +166,7 @@ def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any], *, learned
     same_prior = wanted.get("prior") is not None and wanted["prior"] == stored.get("prior")
     chosen = [name for name in _CHOSEN if wanted.get("auto", {}).get(name)]
     for name, value in wanted.items():
-        before = stored.get(name)
+        before = stored.get(name, Settings.weight if name == "weight" else None)
         if name in ("auto", "learned_by", "weight_from", *chosen):
             continue
         if name == "prior_recipe" and same_prior:

@@ -68,6 +68,8 @@ def laplace_covariance(
     tell = report or (lambda _: None)
     folder = Folder(draws.path, draws.manifest)
     counts, prior = folder.load_counts(), load_prior(folder)
+    if prior.scale_names:  # learned with the vectors: where the draws have them
+        prior = prior.fixed_at([np.exp(np.log(draws.stats(name)).mean()) for name in prior.scale_names])
     found = find_map(
         counts,
         prior,
