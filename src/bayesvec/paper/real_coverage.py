@@ -46,7 +46,7 @@ def cells(quick: bool) -> list[Cell]:
         common = {"words": 60_000, "sizes": [1_000, 3_000, 12_000], "numbers": [2, 2, 2], "pairs": 200}
         rows = [(100, 5, "spherical", 1.0, 40, 40), (100, 5, "covariance", "auto", 40, 40)]
     else:
-        common = {"words": None, "sizes": [100_000, 500_000, 2_000_000], "numbers": [3, 3, 2], "pairs": 3000}
+        common = {"words": None, "sizes": [100_000, 500_000, 2_000_000], "numbers": [2, 3, 1], "pairs": 3000}
         rows = [
             (500, dim, *model, 80, 100)
             for dim in (20, 50)
