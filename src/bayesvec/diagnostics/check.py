@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 
 PAIRS = 200  # of each kind
 # Words that occur with everything are strongly correlated with all their contexts, so they mix several times slower.
-# At this ESS the Monte Carlo error of the mean is a tenth of the standard deviation, which is accepted for them.
-FREQUENT_ESS = 100
+# The log posterior and learned precisions depend on all vectors at once, and no question asks for them.
+# At this ESS the Monte Carlo error of the mean is a tenth of the standard deviation, which is accepted for these.
+SLOW_ESS = 100
 NEIGHBOURS = 5  # nearest of each of some words
 SHOWN = 5  # of those that fail
 MOST_LISTED = 8  # learned precisions; of more, only their range is printed
@@ -246,10 +247,11 @@ def _quantities(draws: "Draws", pairs: int, seed: int, parameters: bool) -> Iter
         first, second = random_pairs(len(draws.words), len(draws.contexts), pairs, seed=seed)
         labels = _labels("cooccurrence", (draws.words, first), (draws.contexts, second))
         yield Quantities("co-occurrence probabilities", probabilities(draws, first, second), labels)
-    yield Quantities("log posterior", draws.stats("log_posterior")[:, :, None], ["log posterior"])
+    yield Quantities("log posterior", draws.stats("log_posterior")[:, :, None], ["log posterior"], SLOW_ESS)
     learned = _learned(draws)
     if learned:
-        yield Quantities("learned precisions", np.stack(list(learned.values()), axis=-1), list(learned))
+        stacked = np.stack(list(learned.values()), axis=-1)
+        yield Quantities("learned precisions", stacked, list(learned), SLOW_ESS)
     if parameters:
         yield from _parameters(draws, pairs, seed)
 
@@ -260,7 +262,7 @@ def _pairs_of_words(draws: "Draws", pairs: int, seed: int) -> Iterator[tuple[str
         first, second = np.array(draws.monitored, dtype=np.int64).reshape(-1, 2).T
         for kind, part, wanted in (
             ("cosines", slice(MONITORED), ESS_WANTED),
-            ("cosines of frequent words", slice(MONITORED, None), FREQUENT_ESS),
+            ("cosines of frequent words", slice(MONITORED, None), SLOW_ESS),
         ):
             if len(first[part]):
                 yield kind, first[part], second[part], wanted
@@ -270,7 +272,7 @@ def _pairs_of_words(draws: "Draws", pairs: int, seed: int) -> Iterator[tuple[str
     if num_words >= 2 * FREQUENT:
         rows = np.array(draws.manifest.get("frequent", range(FREQUENT)), dtype=np.int64)
         first, second = random_pairs(len(rows), None, pairs, seed=seed)
-        yield "cosines of frequent words", rows[first], rows[second], FREQUENT_ESS
+        yield "cosines of frequent words", rows[first], rows[second], SLOW_ESS
         if draws.settings.identify != "none":  # raw draws have no mean vectors
             yield "cosines of nearest neighbours", *_neighbours(draws, pairs, seed), ESS_WANTED
 
@@ -296,6 +298,8 @@ def _learned(draws: "Draws") -> dict[str, Float64]:
     """Return the learned precisions, and what the data determine of them: not how the two sides share them."""
     found = {name: draws.stats(name) for name in draws.scale_names}
     rho, alpha = (draws.scales_of(side) for side in ("rho", "alpha"))
+    if not alpha:  # precisions of axes that both sides share
+        return found
     more = {f"{name} / {rho[0]}": found[name] / found[rho[0]] for name in rho[1:]}
     if rho and alpha:
         more[f"{rho[0]} * {alpha[0]}"] = found[rho[0]] * found[alpha[0]]
