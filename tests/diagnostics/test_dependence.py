@@ -32,7 +32,7 @@ def single():
 
 
 def test_pairs_of_their_own_weigh_as_much_as_they_are(single):
-    # every document has one positive sample of either word and two negative ones, so it varies less than if it had not
+    # every document has one positive and two negative samples of each of its words: it varies less than at random
     assert 0.9 <= estimate_weight(single, *drawn(single), PRIOR) <= 1.4
 
 
