@@ -48,8 +48,7 @@ def cells(quick: bool) -> list[Cell]:
     else:
         common = {"words": None, "sizes": [100_000, 500_000, 2_000_000], "numbers": [2, 3, 1], "pairs": 3000}
         rows = [
-            (500, dim, *model, 80, 100)
-            for dim in (20, 50)
+            (500, 50, *model, 80, 100)
             for model in (("spherical", 1.0), ("covariance", 1.0), ("covariance", "auto"))
         ]
     return make_cells(
