@@ -49,7 +49,7 @@ def cells(quick: bool) -> list[Cell]:
         common = {"words": None, "sizes": [100_000, 500_000, 2_000_000], "numbers": [2, 3, 1], "pairs": 3000}
         rows = [
             (500, 50, *model, 80, 100)
-            for model in (("spherical", 1.0), ("covariance", 1.0), ("covariance", "auto"))
+            for model in (("covariance", "auto"), ("spherical", 1.0), ("covariance", 1.0))
         ]
     return make_cells(
         name_settings(names, rows, **common, thin=1, chains=2, reference_chains=4),
