@@ -134,7 +134,7 @@ def fit(
         the draws are not those of the vectors.
     prior : Prior, optional
         The prior, such as ``bv.priors.dynamic(counts)``; by default ``bv.priors.covariance(dim)``, or the spherical
-        one if ``prior_precision`` is given or contexts are fixed. Methods other than gibbs take the precisions that a
+        one if ``prior_precision`` is given, contexts are fixed, or there are fewer vectors than axes. Methods other than gibbs take the precisions that a
         short Gibbs run learns.
     anchors : {"qr", "last", "first", "random"} or sequence of int
         Which context rows stay, with ``identify="fixed"``.
@@ -204,6 +204,9 @@ def fit(
     if out is not None and not resume:
         folder.check_free(Path(out), force=force)  # before the text is counted
     documents = _counts(counts, threads=threads, progress=progress, **counting)
+    if "prior" in left_open and documents.num_words + documents.num_contexts < settings.dim:
+        prior = None  # too few vectors to learn their covariance from
+        settings = replace(settings, prior=None, prior_recipe={}, prior_precision="learn")
     data = _with_prior_rows(documents, prior, settings, progress=progress)
     check_memory(settings, data, threads=_num_threads(threads))
     start = read_start(init, data, settings.dim) if is_given(init) else None
@@ -386,7 +389,7 @@ def _with_weight(
             weight = min(1.0, max(LEAST_WEIGHT, asked))
     if progress:
         least = f", the smallest allowed (the documents ask for {asked:g}: intervals may be too narrow)"
-        note = least if asked < LEAST_WEIGHT else " (--weight 1 treats all samples as independent)"
+        note = least if asked < LEAST_WEIGHT else "; with weight 1 all samples would count as independent"
         tell(f"weight of a sample, estimated from the documents: {weight:g}{note}")
     return replace(settings, weight=weight, weight_from="documents")
 

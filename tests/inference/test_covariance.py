@@ -7,7 +7,7 @@ from scipy.special import digamma
 
 import bayesvec as bv
 from bayesvec import priors
-from bayesvec.errors import OptionError
+from bayesvec.errors import NumericalError, OptionError
 from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import Options, covariance
 from bayesvec.inference.gibbs import sampler as gibbs
@@ -188,3 +188,11 @@ def test_impossible_dimensions_are_refused(dim):
 def test_impossible_means_are_refused(mean):
     with pytest.raises(OptionError, match="mean_precision is"):
         priors.covariance(2, mean_precision=mean)
+
+
+def test_fewer_vectors_than_axes_have_the_spherical_prior():
+    counts = bv.count(documents=["tax cut"], progress=False)
+    given = {"draws": 5, "warmup": 20, "chains": 1, "progress": False}
+    assert bv.fit(counts, 50, **given).draws.settings.prior_precision == "learn"
+    with pytest.raises(NumericalError, match=r"use a smaller dim, or the spherical prior|a larger one helps"):
+        bv.fit(counts, 50, prior=priors.covariance(50), **given | {"warmup": 500})

@@ -132,7 +132,7 @@ def test_parameters():
     with pytest.raises(OptionError, match="there is no parameter 'dims'; there are dim, vocab"):
         embedding.set_params(dims=3, window=1)
     assert embedding.window == 4
-    assert len(set(params)) == len(params) == 22
+    assert len(set(params)) == len(params) == 23
 
 
 def test_its_parameters_have_the_defaults_of_count_and_fit():

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from bayesvec._types import Float64
+from bayesvec.errors import NumericalError
 from bayesvec.inference.gibbs.precisions import State
 from bayesvec.kernels import rng
 from bayesvec.kernels.axes import draw_axis_change
@@ -59,6 +60,12 @@ def _draw(shape: float, inverse_scale: Float64, key: rng.Key, first: int) -> tup
     for i in range(dim):
         rng.fill_normals(key, first + i, 0, triangle[i, :i])
         triangle[i, i] = math.sqrt(2.0 * rng.gamma(0.5 * (shape - i), key, first + i, dim))
-    root = np.linalg.inv(np.linalg.cholesky(inverse_scale)).T @ triangle  # root root^T is the draw
+    try:
+        root = np.linalg.inv(np.linalg.cholesky(inverse_scale)).T @ triangle  # root root^T is the draw
+    except np.linalg.LinAlgError:  # with far fewer vectors than axes rounding errors outweigh the prior
+        raise NumericalError(
+            f"the data are too few to learn a covariance of {dim} axes; use a smaller dim, or the spherical prior "
+            "(--prior-precision learn)"
+        ) from None
     axes, sizes, _ = np.linalg.svd(root)
     return axes, sizes**2
