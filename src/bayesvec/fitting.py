@@ -134,8 +134,8 @@ def fit(
         the draws are not those of the vectors.
     prior : Prior, optional
         The prior, such as ``bv.priors.dynamic(counts)``; by default ``bv.priors.covariance(dim)``, or the spherical
-        one if ``prior_precision`` is given, contexts are fixed, or there are fewer vectors than axes. Methods other than gibbs take the precisions that a
-        short Gibbs run learns.
+        one if ``prior_precision`` is given, contexts are fixed, or there are fewer vectors than axes. Methods other
+        than gibbs take the precisions that a short Gibbs run learns.
     anchors : {"qr", "last", "first", "random"} or sequence of int
         Which context rows stay, with ``identify="fixed"``.
     weight : float or "auto"
