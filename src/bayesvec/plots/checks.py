@@ -30,7 +30,8 @@ def plot_check(
     """Draw the distributions of R-hat and ESS over the quantities that `Posterior.check` examines.
 
     Each line is a cumulative distribution. The vertical lines are the limits that 95% of each kind keep in a run that
-    is long enough: R-hat to the left, ESS to the right, of frequent words and learned precisions that of a lower one.
+    is long enough: R-hat to the left, ESS to the right. Slow kinds (frequent words, the log posterior, learned
+    precisions) have a lower limit of ESS.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def plot_check(
         sizes = {"bulk": each.bulk, "tail": each.tail}
         for (part, values), width in zip(sizes.items(), (1.8, 0.9), strict=True):
             _cumulative(right, values, f"{each.kind}, {part}", linewidth=width, **style)
-        wanted.setdefault(each.wanted, f"{each.wanted} for frequent words and precisions")
+        wanted.setdefault(each.wanted, f"{each.wanted} for slow kinds")
         number += 1
     _limit(left, RHAT_ALLOWED, f"at most {RHAT_ALLOWED:g}", beside=1)
     for value, text in wanted.items():
