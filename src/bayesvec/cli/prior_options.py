@@ -48,7 +48,6 @@ def _help_of_prior(default: str) -> str:
     from bayesvec.priors.table import DEFAULT, PLAIN, families
 
     default = default or f"{DEFAULT}; {PLAIN} with --prior-precision or --identify fixed"
-
     known = [f"{name} ({_lower(family.summary).rstrip('.')})" for name, family in families().items()]
     return f"Prior of the vectors: {', '.join(known[:-1])} or {known[-1]} [default: {default}]."
 

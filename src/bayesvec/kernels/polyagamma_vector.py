@@ -13,6 +13,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from bayesvec.kernels import polyagamma_tables as table
+from bayesvec.kernels.vector import Vectors
 
 LANES = 8
 Z_LAST = float(
@@ -161,21 +162,15 @@ def _scalar(group: _Group, place: int) -> Any:
     return group.builder.load(group.builder.gep(group.data[-1], [ir.Constant(_LONG, place)]))
 
 
-def _spread(builder: Any, kind: Any, scalar: Any) -> Any:
-    """Return a vector with ``scalar`` in every lane."""
-    nothing = ir.Constant(kind, ir.Undefined)
-    return _shuffle(
-        builder, builder.insert_element(nothing, scalar, ir.Constant(_INT, 0)), nothing, [0] * LANES
-    )
-
-
 def _tilt(group: _Group) -> tuple[Any, Any, Any]:
     """Return n, h and z = abs(eta) of a group whose arrays begin with n, eta and end with the scale."""
     builder = group.builder
     n = group.load(0, _INTS)
     eta = builder.bitcast(group.load(1, _FLOATS), _INTS)
     z = builder.bitcast(builder.and_(eta, _all(_INTS, 0x7FFFFFFF)), _FLOATS)
-    weight = _spread(builder, _FLOATS, builder.fptrunc(_scalar(group, 0), ir.FloatType()))
+    weight = Vectors(ir.FloatType(), LANES).spread(
+        builder, builder.fptrunc(_scalar(group, 0), ir.FloatType())
+    )
     return n, builder.fmul(builder.sitofp(n, _FLOATS), weight), z
 
 
@@ -227,7 +222,7 @@ def _large(group: _Group) -> None:
     n, h, z = _tilt(group)
     t = group.load(2, _FLOATS)
     # the mean in doubles: relative to it a draw for large h hardly varies
-    weight = _spread(builder, _DOUBLES, _scalar(group, 0))
+    weight = Vectors(ir.DoubleType(), LANES).spread(builder, _scalar(group, 0))
     h64, plain = builder.fmul(builder.sitofp(n, _DOUBLES), weight), builder.fpext(z, _DOUBLES)
     cell, place = _split(builder, builder.fadd(plain, _all(_DOUBLES, table.Z_SHIFT)), table.MEAN64_BITS, 2)
     cell = _at_most(builder, builder.trunc(cell, _INTS), table.MEAN64_CELLS - 1)
@@ -250,9 +245,11 @@ def _large(group: _Group) -> None:
     t_cell, t_place = _place_t(builder, t, table.T_CELLS_LARGE)
     cell = builder.add(builder.mul(z_cell, _all(_INTS, table.T_CELLS_LARGE)), t_cell)
     rows = _rows(builder, group.data[5], cell, 16 * table.D_TERMS)
-    near_one = _spread(builder, _FLOATS, builder.fptrunc(_scalar(group, 1), ir.FloatType()))
+    per_limit = Vectors(ir.FloatType(), LANES).spread(
+        builder, builder.fptrunc(_scalar(group, 1), ir.FloatType())
+    )
     bends = [_bicubic(builder, rows, 16 * k, z_place, t_place) for k in range(table.D_TERMS)]
-    bend = _horner(builder, bends, builder.fmul(d, near_one))
+    bend = _horner(builder, bends, builder.fmul(d, per_limit))
     offset = builder.fpext(builder.fmul(d, _call(builder, "llvm.fma", d, bend, t)), _DOUBLES)
     draw = builder.fptrunc(_call(builder, "llvm.fma", mean, offset, mean), _FLOATS)
     group.store(2, builder.select(_is_small(builder, n, h, z), t, draw))
