@@ -2,6 +2,7 @@
 
 import io
 import math
+from dataclasses import replace
 
 import numpy as np
 from rich.console import Console
@@ -51,6 +52,30 @@ def test_lines(capsys, monkeypatch):
     now[0] = 13.0
     lines.update()
     assert capsys.readouterr().err.count("\n") == 1  # ten seconds are over
+
+
+def test_a_run_that_chooses_its_length_promises_no_end(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
+    settings = Settings(draws=4, warmup=0, auto={"warming": False})
+    progress = ChainProgress(0, settings)
+    lines = Lines([progress], settings)
+    progress.at(1, -9.0)
+    now[0] = 2.0
+    progress.at(2, -3.25)
+    lines.update()
+    assert capsys.readouterr().err == (
+        "chain 0: draw 0/4 or more, 0.5 sweeps/s, at least 0:04 left, log posterior -3.2\n"
+    )
+    progress.at(4, -3.25)
+    lines.update(final=True)
+    lines.note("going on")
+    assert capsys.readouterr().err == (
+        "chain 0: draw 0/4 or more, 1.5 sweeps/s, deciding, log posterior -3.2\nbayesvec: going on\n"
+    )
+    progress.settings = replace(settings, auto={"warming": False, "ended": True})
+    lines.update(final=True)
+    assert "draw 0/4, 1.5 sweeps/s, 0:00 left" in capsys.readouterr().err
 
 
 def test_nothing_is_known_before_the_first_sweep(capsys, monkeypatch):
@@ -110,7 +135,9 @@ def test_live_table():
     table.live.console = Console(file=stream, width=100, force_terminal=False)
     with table.live:
         table.update(final=True)
+        table.note("[going] on")
     text = stream.getvalue()
+    assert "bayesvec: [going] on" in text
     assert "draw 40/40" in text
     assert "log posterior" in text
     assert "-12.5" in text

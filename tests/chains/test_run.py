@@ -16,6 +16,8 @@ from bayesvec._machine import processor
 from bayesvec.chains import driver as chain_module
 from bayesvec.chains.display import ChainProgress
 from bayesvec.errors import OptionError, RunError
+from bayesvec.fitting import start
+from bayesvec.fitting.running import thread_shares
 from bayesvec.kernels import rng
 from bayesvec.priors import Prior, RowPrior
 from bayesvec.priors.arrays import load_prior
@@ -371,7 +373,7 @@ def test_another_prior_is_kept(tmp_path):
 
 def test_kill_before_the_first_state_keeps_the_prior(tmp_path, monkeypatch):
     prior = Prior(RowPrior(np.full((12, 1), 2.0)), RowPrior(3.0))
-    monkeypatch.setattr(run, "_finish", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(start, "finish", lambda *_, **__: 1 / 0)
     real_write = files.write
 
     def killed(path, parts):
@@ -408,7 +410,7 @@ def test_prior_of_another_shape(tmp_path, rho, alpha, message):
     [(2, 2, [1, 1]), (3, 2, [1, 1, 2]), (2, 5, [3, 2]), (5, 3, [1, 1, 1, 2, 1]), (4, 1, [1] * 4), (0, 2, [])],
 )
 def test_freed_threads_are_used(chains, threads, shares):
-    assert run._shares(chains, threads) == shares
+    assert thread_shares(chains, threads) == shares
 
 
 def test_chains_that_have_ended_need_no_threads(tmp_path, monkeypatch):

@@ -1,11 +1,14 @@
 """The rules of an automatic run: when warm-up ends, how to thin, when to stop."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from bayesvec.diagnostics import length
 from bayesvec.diagnostics.check import check
 from bayesvec.errors import OptionError
+from bayesvec.estimates.convergence import rhat
 from bayesvec.storage.settings import Settings
 from fake_draws import FakeDraws, autoregressive
 
@@ -40,16 +43,28 @@ def test_what_is_given_is_kept_and_the_rest_is_chosen():
 
 def test_warm_up_ends_when_the_chains_have_forgotten_their_start():
     settled = traces(0.3)
-    assert length.is_warm(settled)
+    assert length.is_warm(settled, 2)
     level = settled.copy()
     level[:, :, 0] += np.linspace(0.0, 20.0, 100)  # the log posterior still rises
-    assert not length.is_warm(level)
+    assert not length.is_warm(level, 2)
+    assert length.is_warm(
+        level, 1000
+    )  # within what the log posterior of so many coordinates varies by itself
     drifting = settled.copy()
     drifting[0, :, 1:20] += np.linspace(0.0, 8.0, 100)[:, None]  # a third of the cosines
-    assert not length.is_warm(drifting)
+    assert not length.is_warm(drifting, 1000)
     early = settled.copy()
     early[:, :50] += 50.0  # the first half does not count
-    assert length.is_warm(early)
+    assert length.is_warm(early, 2)
+
+
+def test_a_slow_log_posterior_does_not_make_warm_up_longer():
+    slow = traces(0.3, sweeps=50)
+    slow[:, :, 0] = 30.0 * autoregressive(0.9, (2, 50, 1), 3)[:, :, 0]  # stationary, with sd 30
+    assert rhat(slow[:, 25:, :1])[0] > length.WARM_RHAT
+    assert length.is_warm(slow, 2 * 30**2)
+    slow[0, :, 0] += 120.0  # the chains are four standard deviations apart
+    assert not length.is_warm(slow, 2 * 30**2)
 
 
 def test_thinning_grows_with_the_autocorrelation_and_with_what_is_stored():
@@ -77,6 +92,16 @@ def test_a_run_grows_until_check_passes():
     nearly = draws(0.3, 300)
     assert not check(nearly).ok
     assert 370 <= length.more_draws(nearly, 2000) <= 600
+
+
+def test_a_run_says_why_it_goes_on():
+    short, settings = draws(0.9, 200), Settings(draws=200, warmup=50)
+    why = length.reason(settings, replace(settings, draws=400), short)
+    assert why == f"200 draws are not enough: {check(short).shortfall}; going on to 400"
+    assert "pass (95% wanted)" in why
+    longer = length.reason(settings, replace(settings, warmup=100), short)
+    assert longer == "the chains still move away from their start: warm-up goes on to 100 sweeps"
+    assert length.reason(settings, replace(settings, thin=3), short) == ""
 
 
 def test_chains_that_disagree_are_not_run_for_ever():

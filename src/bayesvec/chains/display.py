@@ -11,7 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from numba.core import event
 
-from bayesvec._progress import clock
+from bayesvec._printable import printable
+from bayesvec._progress import clock, tell
 from bayesvec._types import Array, Float32
 from bayesvec.estimates.convergence import FEWEST_DRAWS, ess_bulk, rhat
 from bayesvec.storage.reader import open_draws
@@ -20,6 +21,7 @@ from bayesvec.storage.settings import Settings
 DIAGNOSE_SECONDS = 2.0
 DIAGNOSE_SHARE = 50.0  # judging the draws so far takes at most a fiftieth of the time
 LINE_SECONDS = 10.0
+DECIDING = "deciding"  # whether the draws are enough
 
 
 class ChainProgress:
@@ -107,9 +109,15 @@ class ChainProgress:
         settings, steps = self.settings, self.ahead or self.sweep
         warmup = settings.warmup if self.ahead else settings.warmup_sweeps
         if steps < warmup:
-            return f"warm-up {steps}/{warmup}{'+' if settings.rules.warming else ''}"
+            return f"warm-up {steps}/{warmup}{' or more' if settings.rules.warming else ''}"
         draws = max(self.draws, (self.ahead - warmup) // settings.thin if self.ahead else 0)
-        return f"draw {draws}/{settings.draws}{'+' if settings.rules.draws else ''}"
+        return f"draw {draws}/{settings.draws}{' or more' if self._may_go_on else ''}"
+
+    @property
+    def _may_go_on(self) -> bool:
+        """Whether the run decides at the end of what is planned now whether that is enough."""
+        rules = self.settings.rules
+        return (rules.warming or rules.draws) and not rules.ended
 
     @property
     def _steps(self) -> int:
@@ -128,7 +136,10 @@ class ChainProgress:
     def figures(self) -> tuple[str, str, str]:
         """Sweeps per second, time left and log posterior, in words."""
         value = "-" if math.isnan(self.log_posterior) else f"{self.log_posterior:.1f}"
-        return f"{self.rate:.3g}", clock(self.seconds_left), value
+        left = clock(self.seconds_left)
+        if self._may_go_on:
+            left = f"at least {left}" if self.seconds_left else DECIDING
+        return f"{self.rate:.3g}", left, value
 
 
 def watched(chains: Sequence[ChainProgress]) -> str:
@@ -176,11 +187,17 @@ class Display(Protocol):
     def update(self, final: bool = False) -> None:
         """Show what is new."""
 
+    def note(self, text: str) -> None:
+        """Show a line that stays."""
+
 
 class Silent:
     """Shows nothing."""
 
     def update(self, final: bool = False) -> None:
+        """Do nothing."""
+
+    def note(self, text: str) -> None:
         """Do nothing."""
 
 
@@ -215,11 +232,16 @@ class Lines:
         self._tenth, self._when = tenth, time.monotonic()
         for chain in self._chains:
             rate, left, value = chain.figures
-            text = f"{chain.phase}, {rate} sweeps/s, {left} left, log posterior {value}"
+            ending = left if left == DECIDING else f"{left} left"
+            text = f"{chain.phase}, {rate} sweeps/s, {ending}, log posterior {value}"
             sys.stderr.write(f"chain {chain.chain}: {text}\n")
         if text := self._judge.text(final):
             sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
+
+    def note(self, text: str) -> None:
+        """Write a line of its own."""
+        tell(text)
 
 
 class Live:
@@ -245,6 +267,10 @@ class Live:
     def update(self, final: bool = False) -> None:
         """Draw the table again."""
         self.live.update(self._table(self._judge.text(final)), refresh=True)
+
+    def note(self, text: str) -> None:
+        """Print a line above the table."""
+        self.live.console.print(f"bayesvec: {printable(text)}", markup=False, highlight=False)
 
     def _table(self, caption: str) -> Any:
         from rich.progress_bar import ProgressBar

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-_NUMBER = ("topn", "topk", "top", "num", "number", "count", "k")  # what other tools call -n
+_NUMBER = ("n", "topn", "topk", "top", "num", "number", "count", "k")  # what other tools call -n
 STOPPED = 130  # exit status of work that the user stopped, as in shells
 
 

@@ -254,8 +254,6 @@ def _run(
             of_method = {name: settings[name] for name in run.GIBBS_OPTIONS if name in settings}
             wanted["options"] = settings.get("options", {}) | of_method
             wanted |= prior.wanted(path)
-            if wanted.get("weight") == AUTO:
-                del wanted["weight"]
             wanted = run.wanted_lengths(wanted)
             given = data.load() if data else None
             resumed = run.resume_run(path, wanted=wanted, counts=given, where=where, **common)
@@ -356,7 +354,7 @@ def _summary(posterior: "Posterior", seconds: float, *, as_json: bool) -> None:
 
 def _number_of_words(draws: "Draws") -> str:
     """Return how many words there are, or words in slices; the shared vectors of groups are not a slice."""
-    from bayesvec.diagnostics.check import many
+    from bayesvec.estimates.texts import many
     from bayesvec.posterior.slices import shared_name
 
     if draws.groups is None:

@@ -30,7 +30,7 @@ from bayesvec.estimates.convergence import (
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.labels import label
 from bayesvec.estimates.per_draw import cosines, probabilities
-from bayesvec.estimates.texts import plain
+from bayesvec.estimates.texts import many, plain
 from bayesvec.storage.kinds import APPROXIMATION, POINT, WHOLE_CHAINS
 from bayesvec.storage.layout import FREQUENT, MONITORED
 from bayesvec.storage.outcome import Outcome
@@ -46,6 +46,7 @@ SLOW_ESS = 100
 NEIGHBOURS = 5  # nearest of each of some words
 SHOWN = 5  # of those that fail
 MOST_LISTED = 8  # learned precisions; of more, only their range is printed
+VARIANCE = "prior variance of a vector"  # over all axes
 LEAST_TOKENS = 1000  # a shorter text adds little to the prior
 
 _FIGURES = ("rhat", "ess", "ess_tail", "rhat_median", "ess_median", "ess_tail_median")
@@ -147,6 +148,11 @@ class Check:
 
     def __str__(self) -> str:
         return "\n".join([*self.head(), *map(_line, self.diagnoses), self.verdict])
+
+    @property
+    def shortfall(self) -> str:
+        """Which kinds of quantities have too few that pass, in words; empty if none has."""
+        return "; ".join(_share(diagnosis) for diagnosis in self.diagnoses if not diagnosis.ok)
 
     @property
     def disagreement(self) -> bool:
@@ -298,8 +304,9 @@ def _learned(draws: "Draws") -> dict[str, Float64]:
     """Return the learned precisions, and what the data determine of them: not how the two sides share them."""
     found = {name: draws.stats(name) for name in draws.scale_names}
     rho, alpha = (draws.scales_of(side) for side in ("rho", "alpha"))
-    if not alpha:  # precisions of axes that both sides share
-        return found
+    if draws.settings.prior_recipe.get("kind") == "covariance":
+        # of the single axes the weak ones mix slowly, and hardly matter to any vector
+        return {VARIANCE: np.sum([1.0 / values for values in found.values()], axis=0)} if found else {}
     more = {f"{name} / {rho[0]}": found[name] / found[rho[0]] for name in rho[1:]}
     if rho and alpha:
         more[f"{rho[0]} * {alpha[0]}"] = found[rho[0]] * found[alpha[0]]
@@ -400,10 +407,13 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
             f"enough draws, but only {many(tokens, 'token')} of text: the intervals are about those of the prior; "
             f"use at least {LEAST_TOKENS:,} tokens"
         )
+    worst = f"worst ESS {ess:.0f}, worst R-hat {worst_rhat:.2f}"
     failing = [name for each in sorted(found, key=lambda each: each.smallest_ess) for name in each.failing]
+    if not failing:
+        return True, f"long enough: every quantity that was checked passes ({worst})"
     share = min(diagnosis.passing for diagnosis in found)
-    slow = f"; {share:.1%} or more of each kind pass, but not {', '.join(failing[:SHOWN])}" if failing else ""
-    return True, f"long enough: worst ESS {ess:.0f} ({wanted} wanted), worst R-hat {worst_rhat:.2f}{slow}"
+    passing = f"{share:.1%} or more of each kind pass, {SHARE_WANTED:.0%} are needed"
+    return True, f"long enough: {passing} ({worst}); slow are {', '.join(failing[:SHOWN])}"
 
 
 def _share(diagnosis: Diagnosis) -> str:
@@ -446,11 +456,6 @@ def _cost(draws: "Draws", wanted: int) -> str:
     seconds = more * float(np.median(draws.stats("seconds"), axis=1).max())
     size = more * draws.num_chains * draws.draw_bytes
     return f"for about {clock(seconds)} and {size / 1e9:.2g} GB more, "
-
-
-def many(number: int, what: str) -> str:
-    """Return a number of things in words, such as ``2 chains``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _line(diagnosis: Diagnosis) -> str:

@@ -23,8 +23,10 @@ FIRST_WARMUP = 50  # sweeps; doubled until the chains have forgotten their start
 MAX_WARMUP = 800
 WARM_RHAT = 1.1  # over the second half of warm-up, of the log posterior and of most cosines
 WARM_SHARE = 0.75  # not of all: these are few sweeps
-SLOW = 0.95  # quantile of the autocorrelation times that thinning goes by
-HEADROOM = 1.5  # factor by which a run may exceed that estimate
+WARM_DRIFT = (
+    2.0  # sd of the log posterior by which half-chains may differ; slow, it never has a low R-hat so early
+)
+HEADROOM = 1.5  # what the slowest twentieth of the cosines needs over the median, for thinning
 LEAST_DRAWS = 100  # of each chain: fewer are never enough
 FASTEST_GROWTH = 2.0  # of the number of draws, from one decision to the next
 SLOWEST_GROWTH = 1.25
@@ -83,7 +85,8 @@ def next_settings(settings: Settings, draws: Draws, traces: Array | None) -> Set
     """
     rules = settings.rules
     if rules.warming:
-        if traces is not None and settings.warmup < MAX_WARMUP and not is_warm(traces):
+        size = (len(draws.words) + len(draws.contexts)) * draws.dim
+        if traces is not None and settings.warmup < MAX_WARMUP and not is_warm(traces, size):
             return replace(settings, warmup=min(2 * settings.warmup, MAX_WARMUP))
         thin = settings.thin
         if rules.thin and traces is not None:
@@ -97,25 +100,43 @@ def next_settings(settings: Settings, draws: Draws, traces: Array | None) -> Set
     return replace(settings, draws=wanted)
 
 
-def is_warm(traces: Array) -> bool:
-    """Whether chains have forgotten their start, by R-hat over the second half of their warm-up."""
-    rhats = rhat(_late(traces))  # (1 + pair,)
+def reason(settings: Settings, longer: Settings, draws: Draws) -> str:
+    """Say why a run that had ``settings`` goes on with ``longer``; empty if it was planned so."""
+    if longer.warmup > settings.warmup:
+        return f"the chains still move away from their start: warm-up goes on to {longer.warmup} sweeps"
+    if longer.draws > settings.draws:
+        short = check(draws).shortfall or "too few draws to judge"
+        return f"{settings.draws} draws are not enough: {short}; going on to {longer.draws}"
+    return ""
+
+
+def is_warm(traces: Array, size: int) -> bool:
+    """Whether chains have forgotten their start, by the second half of their warm-up.
+
+    Most cosines must have a low R-hat, and so must the log posterior, or be as constant as it can be: that of
+    ``size`` coordinates that are about normal has a standard deviation of sqrt(size / 2).
+    """
+    late = _late(traces)
+    rhats = rhat(late)  # (1 + pair,)
     level, cosines = rhats[0], rhats[1:][np.isfinite(rhats[1:])]
     share = np.mean(cosines <= WARM_RHAT) if len(cosines) else 1.0
-    return bool(not level > WARM_RHAT and share >= WARM_SHARE)
+    drift = np.ptp([half.mean(axis=1) for half in np.array_split(late[:, :, 0], 2, axis=1)])
+    settled = not level > WARM_RHAT or drift <= WARM_DRIFT * math.sqrt(size / 2)
+    return bool(settled and share >= WARM_SHARE)
 
 
 def thinning(traces: Array, most: int) -> int:
     """Return the sweeps per stored draw with which ``most`` draws of each chain are worth enough.
 
-    The autocorrelation time is that of the slowest twentieth of the monitored cosines at the end of warm-up.
+    The autocorrelation time is the median of the monitored cosines at the end of warm-up: of so few sweeps the
+    extremes are chance.
     """
     late = _late(traces)[:, :, 1:]
     within = sum(ess_bulk(chain[None]) for chain in late)  # chains that disagree are not slow for that
     times = late.shape[0] * late.shape[1] / within
     times = times[np.isfinite(times)]
-    slow = float(np.quantile(times, SLOW)) if len(times) else 1.0
-    return max(1, math.ceil(HEADROOM * ESS_WANTED * slow / (len(traces) * most)))
+    usual = float(np.median(times)) if len(times) else 1.0
+    return max(1, math.ceil(HEADROOM * ESS_WANTED * usual / (len(traces) * most)))
 
 
 def more_draws(draws: Draws, most: int) -> int | None:

@@ -6,6 +6,11 @@ from typing import Any
 LEAST = 0.001  # a smaller probability is printed as less than this
 
 
+def many(number: int, what: str) -> str:
+    """Return a number of things in words, such as ``2 chains``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def formatted(values: list[float], sd: float) -> list[str]:
     """Write values with the decimals that their standard deviation deserves, at least two."""
     if not sd > 0:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bayesvec._types import Int64
 from bayesvec.errors import InputError, OptionError
 from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.texts import many
 from bayesvec.posterior.table import Argument, Option, Question, Term
 from bayesvec.posterior.terms import split_words
 
@@ -87,7 +88,9 @@ def pairs_given(words: list[str] | None, file: Path | None, what: str) -> list[t
             raise OptionError("got words and --file; give the words or a file of pairs, not both")
         return read_pairs(file)
     if len(given) < 2:
-        raise OptionError(f"got {len(given)} words; give a word and one or more {what}, or --file with pairs")
+        raise OptionError(
+            f"got {many(len(given), 'word')}; give a word and one or more {what}, or --file with pairs"
+        )
     return [(given[0], other) for other in given[1:]]
 
 

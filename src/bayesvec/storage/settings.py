@@ -167,7 +167,7 @@ def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any], *, learned
     chosen = [name for name in _CHOSEN if wanted.get("auto", {}).get(name)]
     for name, value in wanted.items():
         before = stored.get(name, Settings.weight if name == "weight" else None)
-        if name in ("auto", "learned_by", "weight_from", *chosen):
+        if name in ("auto", "learned_by", "weight_from", *chosen) or value == AUTO:
             continue
         if name == "prior_recipe" and same_prior:
             continue  # its fingerprint decides; an older run may keep less of the recipe
@@ -176,7 +176,8 @@ def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any], *, learned
         if isinstance(value, Mapping) and isinstance(before, Mapping):
             found += differences(before, value, learned=learned)
         elif before != value and not (name == "draws" and value > stored["draws"]):
-            found.append(f"{name} is {_shown(before)} there and {_shown(value)} here")
+            more = " (a larger number would extend it)" if name == "draws" else ""
+            found.append(f"{name} is {_shown(before)} there and {_shown(value)} here{more}")
     return found
 
 

@@ -1,0 +1,89 @@
+"""What short Gibbs runs find before a run starts: the weight of a sample, and precisions for other methods."""
+
+from dataclasses import replace
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from bayesvec._pipeline import check_threads
+from bayesvec._progress import progress as show_progress
+from bayesvec._progress import tell
+from bayesvec._validate import LEAST_WEIGHT
+from bayesvec.chains.display import announce_compiling
+from bayesvec.chains.precision import LEARNER, learn_precision, learn_prior, short_run
+from bayesvec.counts.pairs import PairCounts
+from bayesvec.diagnostics.dependence import estimate_weight
+from bayesvec.inference.methods import find
+from bayesvec.priors import Prior, spherical
+from bayesvec.priors.learned import precisions_stated
+from bayesvec.storage.settings import Settings
+
+WEIGHING = 25  # sweeps from a random start after which the documents are weighed
+WEIGHINGS = 2
+
+
+def with_weight(
+    settings: Settings,
+    prior: Prior | None,
+    counts: PairCounts,
+    documents: PairCounts,
+    *,
+    threads: int | None,
+    progress: bool,
+) -> Settings:
+    """Return settings with the weight of the likelihood that the documents ask for.
+
+    It is estimated at a draw of the posterior with weight 1, and once more at one with the weight found.
+    """
+    own = prior or spherical(settings.prior_precision or 1.0)
+    how: Any = {
+        "dim": settings.dim,
+        "seed": settings.seed,
+        "threads": check_threads(threads),
+        "init": "random",
+    }
+    weight, asked = 1.0, 1.0
+    with (
+        threadpool_limits(limits=1, user_api="blas"),
+        announce_compiling(enabled=progress),
+        show_progress("weighing the documents", WEIGHINGS * WEIGHING, enabled=progress) as advance,
+    ):
+        for _ in range(WEIGHINGS):
+            for state in short_run(replace(counts, weight=weight), own, WEIGHING, **how):
+                advance(1, f"weight {weight:g}")
+                last = state
+            asked = round(estimate_weight(documents, last.rho, last.alpha, own.at(last.scales)), 2)
+            weight = min(1.0, max(LEAST_WEIGHT, asked))
+    if progress:
+        least = f", the smallest allowed (the documents ask for {asked:g}: intervals may be too narrow)"
+        note = least if asked < LEAST_WEIGHT else "; with weight 1 all samples would count as independent"
+        tell(f"weight of a sample, estimated from the documents: {weight:g}{note}")
+    return replace(settings, weight=weight, weight_from="documents")
+
+
+def with_precisions(
+    settings: Settings, prior: Prior | None, counts: PairCounts, *, threads: int | None, progress: bool
+) -> tuple[Settings, Prior | None]:
+    """Return settings and prior with the precisions that a short Gibbs run learns, if the method cannot."""
+    to_learn = settings.prior_precision == "learn" if prior is None else bool(prior.scale_names)
+    if not to_learn or find(settings.method).learns:
+        return settings, prior
+    how: Any = {
+        "dim": settings.dim,
+        "seed": settings.seed,
+        "threads": check_threads(threads),
+        "show": progress,
+    }
+    with threadpool_limits(limits=1, user_api="blas"), announce_compiling(enabled=progress):
+        if prior is None:
+            settings = replace(settings, prior_precision=learn_precision(counts, **how))
+            found = f"prior precision {settings.prior_precision:g}"
+        else:
+            prior = learn_prior(counts, prior, **how)
+            settings = replace(settings, prior_recipe=dict(prior.recipe))
+            found = precisions_stated(prior.recipe).rstrip(".")
+            if axes := prior.recipe.get("axis_precisions"):
+                found = f"precisions of the axes {max(axes):g} to {min(axes):g}"
+    if progress:
+        tell(f"{found}, learned by a short Gibbs run")
+    return replace(settings, learned_by=LEARNER), prior
