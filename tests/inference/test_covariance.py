@@ -14,7 +14,9 @@ from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.kernels import rng
 from bayesvec.kernels.axes import draw_axis_change
 from bayesvec.priors import Prior, RowPrior
+from bayesvec.priors.arrays import load_prior
 from bayesvec.priors.learned import Learned, Wishart, make_part
+from bayesvec.storage.folder import resume
 from joint import joint_agrees, sparse_counts
 
 DIM = 2
@@ -196,3 +198,26 @@ def test_fewer_vectors_than_axes_have_the_spherical_prior():
     assert bv.fit(counts, 50, **given).draws.settings.prior_precision == "learn"
     with pytest.raises(NumericalError, match=r"use a smaller dim, or the spherical prior|a larger one helps"):
         bv.fit(counts, 50, prior=priors.covariance(50), **given | {"warmup": 500})
+
+
+def test_no_axis_is_special_wherever_the_chains_start():
+    prior = priors.covariance(3).at([1.0, 2.0, 9.0])
+    assert prior.is_isotropic
+    assert prior.free_axes(3) is None  # draws are aligned by any rotation
+    counts = sparse_counts(list("abcd"), contexts=3)
+    assert gibbs.prepare(Problem(counts, prior, 3, options=Options())).orbit
+    assert not prior.fixed_at([1.0, 2.0, 9.0]).is_isotropic
+
+
+def start_precisions(counts, **given):
+    """The precisions at which the chains of a run start."""
+    post = bv.fit(counts, 3, draws=1, warmup=0, chains=1, progress=False, **given)
+    run = resume(post.draws.path)
+    run.lock.close()
+    return load_prior(run).rho.scales
+
+
+def test_chains_start_at_precisions_that_a_short_run_has_learned():
+    counts = bv.simulate(vocab=30, dim=3, pairs=20_000, seed=1)[0]
+    assert len(set(start_precisions(counts))) == 3
+    assert set(start_precisions(counts, init="random")) == {10.0}

@@ -20,7 +20,7 @@ from bayesvec.storage.memory import Store
 from bayesvec.storage.settings import Settings
 
 ANCHOR_ITERATIONS = 5000  # until the MAP has converged
-JITTER = 0.5  # spread of the starts around the MAP, in units of its entries' root mean square
+JITTER = 0.5  # spread of the starts around the MAP, in units of the root mean square of its axis
 
 
 def find_start(
@@ -105,6 +105,6 @@ def jittered(start: Mapping[str, Array], seed: int, chain: int) -> dict[str, Arr
     for row, side in enumerate(("rho", "alpha")):
         noise = np.empty(start[side].size)
         rng.fill_normals(key, row, 0, noise)
-        size = np.sqrt(np.mean(np.square(start[side], dtype=np.float64)))
+        size = np.sqrt(np.mean(np.square(start[side], dtype=np.float64), axis=0))  # (K,)
         result[side] = start[side] + JITTER * size * noise.reshape(start[side].shape)
     return result

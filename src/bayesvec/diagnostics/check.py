@@ -40,9 +40,12 @@ if TYPE_CHECKING:
 
 PAIRS = 200  # of each kind
 # Words that occur with everything are strongly correlated with all their contexts, so they mix several times slower.
-# The log posterior and learned precisions depend on all vectors at once, and no question asks for them.
-# At this ESS the Monte Carlo error of the mean is a tenth of the standard deviation, which is accepted for these.
+# At this ESS the Monte Carlo error of the mean is a tenth of the standard deviation, which is accepted for these, and
+# for learned precisions.
 SLOW_ESS = 100
+# The log posterior depends on all vectors at once, and no question asks for it. It is there to show chains that still
+# move or disagree, and its R-hat can do that from here on.
+LEVEL_ESS = 50
 NEIGHBOURS = 5  # nearest of each of some words
 SHOWN = 5  # of those that fail
 MOST_LISTED = 8  # learned precisions; of more, only their range is printed
@@ -253,7 +256,7 @@ def _quantities(draws: "Draws", pairs: int, seed: int, parameters: bool) -> Iter
         first, second = random_pairs(len(draws.words), len(draws.contexts), pairs, seed=seed)
         labels = _labels("cooccurrence", (draws.words, first), (draws.contexts, second))
         yield Quantities("co-occurrence probabilities", probabilities(draws, first, second), labels)
-    yield Quantities("log posterior", draws.stats("log_posterior")[:, :, None], ["log posterior"], SLOW_ESS)
+    yield Quantities("log posterior", draws.stats("log_posterior")[:, :, None], ["log posterior"], LEVEL_ESS)
     learned = _learned(draws)
     if learned:
         stacked = np.stack(list(learned.values()), axis=-1)

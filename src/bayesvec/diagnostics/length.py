@@ -26,7 +26,9 @@ WARM_SHARE = 0.75  # not of all: these are few sweeps
 WARM_DRIFT = (
     2.0  # sd of the log posterior by which half-chains may differ; slow, it never has a low R-hat so early
 )
-HEADROOM = 1.5  # what the slowest twentieth of the cosines needs over the median, for thinning
+HEADROOM = (
+    2.0  # what the slowest twentieth of all quantities needs over the median of the cosines, for thinning
+)
 LEAST_DRAWS = 100  # of each chain: fewer are never enough
 FASTEST_GROWTH = 2.0  # of the number of draws, from one decision to the next
 SLOWEST_GROWTH = 1.25

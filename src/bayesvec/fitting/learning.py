@@ -20,6 +20,7 @@ from bayesvec.storage.settings import Settings
 
 WEIGHING = 25  # sweeps from a random start after which the documents are weighed
 WEIGHINGS = 2
+STARTING = 25  # sweeps after which the precisions of a shared covariance are about where they stay
 
 
 def with_weight(
@@ -36,12 +37,6 @@ def with_weight(
     It is estimated at a draw of the posterior with weight 1, and once more at one with the weight found.
     """
     own = prior or spherical(settings.prior_precision or 1.0)
-    how: Any = {
-        "dim": settings.dim,
-        "seed": settings.seed,
-        "threads": check_threads(threads),
-        "init": "random",
-    }
     weight, asked = 1.0, 1.0
     with (
         threadpool_limits(limits=1, user_api="blas"),
@@ -49,7 +44,7 @@ def with_weight(
         show_progress("weighing the documents", WEIGHINGS * WEIGHING, enabled=progress) as advance,
     ):
         for _ in range(WEIGHINGS):
-            for state in short_run(replace(counts, weight=weight), own, WEIGHING, **how):
+            for state in short_run(replace(counts, weight=weight), own, WEIGHING, **_how(settings, threads)):
                 advance(1, f"weight {weight:g}")
                 last = state
             asked = round(estimate_weight(documents, last.rho, last.alpha, own.at(last.scales)), 2)
@@ -59,6 +54,37 @@ def with_weight(
         note = least if asked < LEAST_WEIGHT else "; with weight 1 all samples would count as independent"
         tell(f"weight of a sample, estimated from the documents: {weight:g}{note}")
     return replace(settings, weight=weight, weight_from="documents")
+
+
+def with_start(
+    settings: Settings, prior: Prior | None, counts: PairCounts, *, threads: int | None, progress: bool
+) -> Prior | None:
+    """Return the prior with the precisions that chains start at.
+
+    From equal precisions those of a learned covariance take dozens of sweeps to where they stay, and the MAP is far
+    from the posterior; a few sweeps from a random start find them.
+    """
+    if prior is None or prior.shared is None or settings.init != "map" or not find(settings.method).learns:
+        return prior
+    with (
+        threadpool_limits(limits=1, user_api="blas"),
+        announce_compiling(enabled=progress),
+        show_progress("learning the prior to start with", STARTING, enabled=progress) as advance,
+    ):
+        for state in short_run(counts, prior, STARTING, **_how(settings, threads)):
+            advance(1, "")
+            scales = state.scales
+    return prior.at(scales)
+
+
+def _how(settings: Settings, threads: int | None) -> dict[str, Any]:
+    """Return how a short run from a random start is made."""
+    return {
+        "dim": settings.dim,
+        "seed": settings.seed,
+        "threads": check_threads(threads),
+        "init": "random",
+    }
 
 
 def with_precisions(

@@ -21,7 +21,7 @@ from bayesvec.counts.store import is_counts, open_counts
 from bayesvec.diagnostics.dependence import can_estimate
 from bayesvec.diagnostics.length import draws_that_fit
 from bayesvec.errors import NumericalError, OptionError
-from bayesvec.fitting.learning import with_precisions, with_weight
+from bayesvec.fitting.learning import with_precisions, with_start, with_weight
 from bayesvec.fitting.running import clear_errors, finish
 from bayesvec.fitting.settings import choose_prior, lengthened, make_settings, wanted_settings
 from bayesvec.inference.gibbs import Options as GibbsOptions
@@ -225,7 +225,7 @@ def _start(
     if "weight" in left_open and can_estimate(documents):
         settings = with_weight(settings, prior, data, documents, **here)
     data = replace(data, weight=settings.weight)
-    settings, prior = with_precisions(settings, prior, data, **here)
+    settings, prior = with_precisions(settings, with_start(settings, prior, data, **here), data, **here)
     chosen = find(settings.method)
     with clear_errors(path):
         run = folder.create(

@@ -274,8 +274,11 @@ class Prior:
 
     @property
     def is_isotropic(self) -> bool:
-        """Whether rotating rho and alpha together leaves the prior as it is."""
-        return self.rho.is_isotropic and self.alpha.is_isotropic
+        """Whether rotating rho and alpha together leaves the prior as it is.
+
+        It does under a shared covariance, which is learned: its prior has no axes, whatever its current value.
+        """
+        return self.shared is not None or (self.rho.is_isotropic and self.alpha.is_isotropic)
 
     def free_axes(self, dim: int) -> tuple[Int64, ...] | None:
         """Return the sets of axes within which rotations leave the prior as it is; None if all are one set.
