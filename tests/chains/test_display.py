@@ -71,7 +71,7 @@ def test_a_run_that_chooses_its_length_promises_no_end(capsys, monkeypatch):
     lines.update(final=True)
     lines.note("going on")
     assert capsys.readouterr().err == (
-        "chain 0: draw 0/4 or more, 1.5 sweeps/s, deciding, log posterior -3.2\nbayesvec: going on\n"
+        "chain 0: draw 0/4 or more, 1.5 sweeps/s, waiting, log posterior -3.2\nbayesvec: going on\n"
     )
     progress.settings = replace(settings, auto={"warming": False, "ended": True})
     lines.update(final=True)

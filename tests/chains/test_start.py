@@ -8,8 +8,9 @@ import pytest
 from bayesvec import fitting as run
 from bayesvec._atomic import read_arrays
 from bayesvec.chains import start as start_module
-from bayesvec.chains.start import JITTER, jittered
+from bayesvec.chains.start import jittered
 from bayesvec.errors import OptionError
+from bayesvec.inference.start import JITTER, LEAST_JITTER
 from bayesvec.storage.reader import open_draws
 from run_tools import draw_bytes, small_counts
 
@@ -35,6 +36,15 @@ def test_starts_scatter_around_the_map():
             assert abs(each.std() / (JITTER * size) - 1.0) < 4.0 / np.sqrt(2 * count) + 4.0 / np.sqrt(count)
         assert abs(np.corrcoef(noise[0].ravel(), noise[1].ravel())[0, 1]) < 4.0 / np.sqrt(noise[0].size)
     np.testing.assert_array_equal(jittered(start, 1, 0)["rho"], first["rho"])
+
+
+def test_a_strong_axis_scatters_more_and_a_weak_one_not_less_than_half_of_all():
+    strong = np.array([3.0, 1.0, 0.0])  # root mean square of each axis
+    rows = strong * np.sign(np.random.default_rng(0).normal(size=(4000, 3)))
+    overall = np.sqrt(np.mean(strong**2))
+    expected = JITTER * np.maximum(strong, LEAST_JITTER * overall)
+    noise = jittered({"rho": rows, "alpha": rows}, 1, 0)["rho"] - rows
+    np.testing.assert_allclose(noise.std(axis=0), expected, rtol=0.05)
 
 
 def test_starts_at_the_map_of_the_model(tmp_path):

@@ -21,7 +21,7 @@ def ar_draws(phi, draws=1500, seed=0, **options):
 def test_a_long_run_is_long_enough():
     result = Posterior(ar_draws(0.3)).check()
     assert result.ok
-    assert result.verdict.startswith("long enough: every quantity that was checked passes (worst ESS")
+    assert result.verdict.startswith("long enough: all quantities that were checked pass (worst: ESS")
     assert result.shortfall == ""
     kinds = {diagnosis.kind: diagnosis for diagnosis in result.diagnoses}
     assert [kinds[kind].count for kind in ("cosines", "co-occurrence probabilities", "log posterior")] == [

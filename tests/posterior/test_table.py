@@ -97,9 +97,7 @@ def test_what_is_not_registered_is_unknown(bayesvec, run):
     assert bayesvec("angle", run, "w0", "w1")[0] == 2
     with pytest.raises(AttributeError, match="a Posterior has no 'angle'"):
         _ = open_posterior(run).angle
-    with pytest.raises(
-        OptionError, match=r"angle.* is not a quantity such as .*; write one of: .*cosine\(word, word\)"
-    ):
+    with pytest.raises(OptionError, match=r"angle.* is not a quantity; write one of: .*cosine\(word, word\)"):
         evaluate(open_posterior(run), "angle(w0, w1)")
 
 

@@ -21,7 +21,7 @@ from bayesvec.storage.settings import Settings
 DIAGNOSE_SECONDS = 2.0
 DIAGNOSE_SHARE = 50.0  # judging the draws so far takes at most a fiftieth of the time
 LINE_SECONDS = 10.0
-DECIDING = "deciding"  # whether the draws are enough
+WAITING = "waiting"  # for other chains, or for the decision whether the draws are enough
 
 
 class ChainProgress:
@@ -136,9 +136,10 @@ class ChainProgress:
     def figures(self) -> tuple[str, str, str]:
         """Sweeps per second, time left and log posterior, in words."""
         value = "-" if math.isnan(self.log_posterior) else f"{self.log_posterior:.1f}"
-        left = clock(self.seconds_left)
-        if self._may_go_on:
-            left = f"at least {left}" if self.seconds_left else DECIDING
+        seconds = self.seconds_left
+        left = clock(seconds)
+        if self._may_go_on and math.isfinite(seconds):
+            left = f"at least {left}" if seconds else WAITING
         return f"{self.rate:.3g}", left, value
 
 
@@ -232,7 +233,7 @@ class Lines:
         self._tenth, self._when = tenth, time.monotonic()
         for chain in self._chains:
             rate, left, value = chain.figures
-            ending = left if left == DECIDING else f"{left} left"
+            ending = left if left == WAITING else f"{left} left"
             text = f"{chain.phase}, {rate} sweeps/s, {ending}, log posterior {value}"
             sys.stderr.write(f"chain {chain.chain}: {text}\n")
         if text := self._judge.text(final):

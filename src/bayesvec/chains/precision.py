@@ -16,6 +16,7 @@ from bayesvec.storage.memory import Memory
 from bayesvec.storage.settings import Settings
 
 LEARNER = "gibbs"
+CHAIN = 2**24 - 1  # of short runs: no chain of a run has this number, so they share no random numbers
 SWEEPS = 60  # of which the second half counts
 DIGITS = 4
 
@@ -98,7 +99,7 @@ def short_run(
     )
     driver = Driver(Memory(settings, counts), method, counts, prior, threads=threads)
     with Threads(threads) as workers:
-        for _, (state, _info) in zip(range(sweeps), driver.states(0, workers), strict=False):
+        for _, (state, _info) in zip(range(sweeps), driver.states(CHAIN, workers), strict=False):
             yield state
 
 

@@ -11,7 +11,7 @@ from bayesvec._types import Array
 from bayesvec.chains.given import is_given, start_at
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.inference.contract import Report, silent
-from bayesvec.inference.start import START_ITERATIONS
+from bayesvec.inference.start import START_ITERATIONS, jitter_sizes
 from bayesvec.kernels import rng
 from bayesvec.model.identification import AnchorChoice, choose_anchors
 from bayesvec.model.map import MapEstimate, find_map
@@ -20,7 +20,6 @@ from bayesvec.storage.memory import Store
 from bayesvec.storage.settings import Settings
 
 ANCHOR_ITERATIONS = 5000  # until the MAP has converged
-JITTER = 0.5  # spread of the starts around the MAP, in units of the root mean square of its axis
 
 
 def find_start(
@@ -105,6 +104,5 @@ def jittered(start: Mapping[str, Array], seed: int, chain: int) -> dict[str, Arr
     for row, side in enumerate(("rho", "alpha")):
         noise = np.empty(start[side].size)
         rng.fill_normals(key, row, 0, noise)
-        size = np.sqrt(np.mean(np.square(start[side], dtype=np.float64), axis=0))  # (K,)
-        result[side] = start[side] + JITTER * size * noise.reshape(start[side].shape)
+        result[side] = start[side] + jitter_sizes(start[side]) * noise.reshape(start[side].shape)
     return result

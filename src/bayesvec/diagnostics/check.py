@@ -43,13 +43,12 @@ PAIRS = 200  # of each kind
 # At this ESS the Monte Carlo error of the mean is a tenth of the standard deviation, which is accepted for these, and
 # for learned precisions.
 SLOW_ESS = 100
-# The log posterior depends on all vectors at once, and no question asks for it. It is there to show chains that still
-# move or disagree, and its R-hat can do that from here on.
+# The log posterior depends on all vectors at once, and no question asks for it. It is there to show chains that are
+# still far from where they will stay, for which this is enough.
 LEVEL_ESS = 50
 NEIGHBOURS = 5  # nearest of each of some words
 SHOWN = 5  # of those that fail
 MOST_LISTED = 8  # learned precisions; of more, only their range is printed
-VARIANCE = "prior variance of a vector"  # over all axes
 LEAST_TOKENS = 1000  # a shorter text adds little to the prior
 
 _FIGURES = ("rhat", "ess", "ess_tail", "rhat_median", "ess_median", "ess_tail_median")
@@ -257,8 +256,11 @@ def _quantities(draws: "Draws", pairs: int, seed: int, parameters: bool) -> Iter
         labels = _labels("cooccurrence", (draws.words, first), (draws.contexts, second))
         yield Quantities("co-occurrence probabilities", probabilities(draws, first, second), labels)
     yield Quantities("log posterior", draws.stats("log_posterior")[:, :, None], ["log posterior"], LEVEL_ESS)
-    learned = _learned(draws)
-    if learned:
+    if draws.settings.prior_recipe.get("kind") == "covariance" and draws.scale_names:
+        # the trace of the covariance; its weak axes mix slowly, and hardly matter to any vector
+        variance = np.sum([1.0 / draws.stats(name) for name in draws.scale_names], axis=0)
+        yield Quantities("prior variance", variance[:, :, None], ["prior variance of a vector"], SLOW_ESS)
+    elif learned := _learned(draws):
         stacked = np.stack(list(learned.values()), axis=-1)
         yield Quantities("learned precisions", stacked, list(learned), SLOW_ESS)
     if parameters:
@@ -307,9 +309,8 @@ def _learned(draws: "Draws") -> dict[str, Float64]:
     """Return the learned precisions, and what the data determine of them: not how the two sides share them."""
     found = {name: draws.stats(name) for name in draws.scale_names}
     rho, alpha = (draws.scales_of(side) for side in ("rho", "alpha"))
-    if draws.settings.prior_recipe.get("kind") == "covariance":
-        # of the single axes the weak ones mix slowly, and hardly matter to any vector
-        return {VARIANCE: np.sum([1.0 / values for values in found.values()], axis=0)} if found else {}
+    if not alpha:
+        return found
     more = {f"{name} / {rho[0]}": found[name] / found[rho[0]] for name in rho[1:]}
     if rho and alpha:
         more[f"{rho[0]} * {alpha[0]}"] = found[rho[0]] * found[alpha[0]]
@@ -410,13 +411,13 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
             f"enough draws, but only {many(tokens, 'token')} of text: the intervals are about those of the prior; "
             f"use at least {LEAST_TOKENS:,} tokens"
         )
-    worst = f"worst ESS {ess:.0f}, worst R-hat {worst_rhat:.2f}"
+    worst = f"worst: ESS {ess:.0f} of {wanted}, {slowest.kind}; R-hat {worst_rhat:.2f}"
     failing = [name for each in sorted(found, key=lambda each: each.smallest_ess) for name in each.failing]
     if not failing:
-        return True, f"long enough: every quantity that was checked passes ({worst})"
+        return True, f"long enough: all quantities that were checked pass ({worst})"
     share = min(diagnosis.passing for diagnosis in found)
-    passing = f"{share:.1%} or more of each kind pass, {SHARE_WANTED:.0%} are needed"
-    return True, f"long enough: {passing} ({worst}); slow are {', '.join(failing[:SHOWN])}"
+    passing = f"{share:.1%} or more of each kind pass, {SHARE_WANTED:.0%} needed"
+    return True, f"long enough: {passing} ({worst}); not passing: {', '.join(failing[:SHOWN])}"
 
 
 def _share(diagnosis: Diagnosis) -> str:

@@ -21,14 +21,11 @@ from bayesvec.storage.settings import AUTO, MAX_DRAWS, Auto, Settings
 
 FIRST_WARMUP = 50  # sweeps; doubled until the chains have forgotten their start
 MAX_WARMUP = 800
-WARM_RHAT = 1.1  # over the second half of warm-up, of the log posterior and of most cosines
+WARM_RHAT = (
+    1.1  # over the second half of warm-up, of most cosines and of the log posterior, if it is not slow
+)
 WARM_SHARE = 0.75  # not of all: these are few sweeps
-WARM_DRIFT = (
-    2.0  # sd of the log posterior by which half-chains may differ; slow, it never has a low R-hat so early
-)
-HEADROOM = (
-    2.0  # what the slowest twentieth of all quantities needs over the median of the cosines, for thinning
-)
+HEADROOM = 2.0  # draws that the slowest twentieth of all quantities needs, over the median of the cosines
 LEAST_DRAWS = 100  # of each chain: fewer are never enough
 FASTEST_GROWTH = 2.0  # of the number of draws, from one decision to the next
 SLOWEST_GROWTH = 1.25
@@ -105,25 +102,29 @@ def next_settings(settings: Settings, draws: Draws, traces: Array | None) -> Set
 def reason(settings: Settings, longer: Settings, draws: Draws) -> str:
     """Say why a run that had ``settings`` goes on with ``longer``; empty if it was planned so."""
     if longer.warmup > settings.warmup:
-        return f"the chains still move away from their start: warm-up goes on to {longer.warmup} sweeps"
+        return f"the chains do not agree yet: warm-up is extended to {longer.warmup} sweeps"
+    if settings.rules.warming and settings.warmup >= MAX_WARMUP:
+        return f"warm-up ends at its limit of {settings.warmup} sweeps"
     if longer.draws > settings.draws:
         short = check(draws).shortfall or "too few draws to judge"
-        return f"{settings.draws} draws are not enough: {short}; going on to {longer.draws}"
+        return f"{settings.draws} draws of each chain are not enough: {short}; going on to {longer.draws}"
     return ""
 
 
 def is_warm(traces: Array, size: int) -> bool:
     """Whether chains have forgotten their start, by the second half of their warm-up.
 
-    Most cosines must have a low R-hat, and so must the log posterior, or be as constant as it can be: that of
-    ``size`` coordinates that are about normal has a standard deviation of sqrt(size / 2).
+    Most cosines must have a low R-hat. The log posterior must have one too; or it must vary between half-chains, and
+    drift from the first halves to the second, by no more than its standard deviation. That is at least about
+    sqrt(size / 2), as of ``size`` normal coordinates; from so few sweeps it cannot be estimated.
     """
     late = _late(traces)
     rhats = rhat(late)  # (1 + pair,)
     level, cosines = rhats[0], rhats[1:][np.isfinite(rhats[1:])]
     share = np.mean(cosines <= WARM_RHAT) if len(cosines) else 1.0
-    drift = np.ptp([half.mean(axis=1) for half in np.array_split(late[:, :, 0], 2, axis=1)])
-    settled = not level > WARM_RHAT or drift <= WARM_DRIFT * math.sqrt(size / 2)
+    halves = np.array([half.mean(axis=1) for half in np.array_split(late[:, :, 0], 2, axis=1)])  # (2, chain)
+    drift = abs(halves[1].mean() - halves[0].mean())
+    settled = not level > WARM_RHAT or max(halves.std(ddof=1), drift) <= math.sqrt(size / 2)
     return bool(settled and share >= WARM_SHARE)
 
 
@@ -131,7 +132,7 @@ def thinning(traces: Array, most: int) -> int:
     """Return the sweeps per stored draw with which ``most`` draws of each chain are worth enough.
 
     The autocorrelation time is the median of the monitored cosines at the end of warm-up: of so few sweeps the
-    extremes are chance.
+    extremes are chance. (Times that so few sweeps cannot show would not have let warm-up end.)
     """
     late = _late(traces)[:, :, 1:]
     within = sum(ess_bulk(chain[None]) for chain in late)  # chains that disagree are not slow for that

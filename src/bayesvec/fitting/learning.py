@@ -1,4 +1,4 @@
-"""What short Gibbs runs find before a run starts: the weight of a sample, and precisions for other methods."""
+"""What short Gibbs runs find before a run starts: the weight of a sample, precisions to start at or to fix."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,7 +20,7 @@ from bayesvec.storage.settings import Settings
 
 WEIGHING = 25  # sweeps from a random start after which the documents are weighed
 WEIGHINGS = 2
-STARTING = 25  # sweeps after which the precisions of a shared covariance are about where they stay
+STARTING = 25  # sweeps after which the precisions of a shared covariance have about converged
 
 
 def with_weight(
@@ -61,15 +61,16 @@ def with_start(
 ) -> Prior | None:
     """Return the prior with the precisions that chains start at.
 
-    From equal precisions those of a learned covariance take dozens of sweeps to where they stay, and the MAP is far
-    from the posterior; a few sweeps from a random start find them.
+    Starting from equal precisions, a learned covariance needs dozens of sweeps to converge, and the MAP at equal
+    precisions is far from the posterior. The short run has the weight of the run itself, so that a run with the same
+    weight given starts at the same place.
     """
     if prior is None or prior.shared is None or settings.init != "map" or not find(settings.method).learns:
         return prior
     with (
         threadpool_limits(limits=1, user_api="blas"),
         announce_compiling(enabled=progress),
-        show_progress("learning the prior to start with", STARTING, enabled=progress) as advance,
+        show_progress("learning the starting precisions", STARTING, enabled=progress) as advance,
     ):
         for state in short_run(counts, prior, STARTING, **_how(settings, threads)):
             advance(1, "")

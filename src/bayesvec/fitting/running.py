@@ -72,6 +72,8 @@ def finish(run: Run, counts: PairCounts, *, threads: int | None, progress: bool,
                     for chain in chains:
                         chain.settings = longer
                     ended = _run_chains(driver, chains, display.update, pool.total)
+                for chain in chains:
+                    chain.settings = run.settings
                 display.update(final=True)
             if ended:
                 driver.finish()

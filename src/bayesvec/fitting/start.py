@@ -208,7 +208,7 @@ def _start(
     progress: bool,
     where: Where,
 ) -> "Posterior":
-    """Find what is to be found before the first sweep, make the run folder, and run all chains to their end."""
+    """Learn what the chains start with, make the run folder, and run all chains to their end."""
     data = _with_prior_rows(documents, prior, settings, progress=progress)
     check_memory(settings, data, threads=check_threads(threads))
     start = read_start(init, data, settings.dim) if is_given(init) else None

@@ -9,6 +9,14 @@ from bayesvec.model.identification import to_gauge
 from bayesvec.model.map import find_map
 
 START_ITERATIONS = 100  # of the search for the mode, enough for a start
+JITTER = 0.5  # spread of the starts around a place, in units of the root mean square of its axis
+LEAST_JITTER = 0.5  # of that over all axes, which a weak axis has too
+
+
+def jitter_sizes(rows: Float64) -> Float64:
+    """Return the standard deviation of the noise on each axis, by which starts differ from ``rows``, (K,)."""
+    squares = np.mean(np.square(rows, dtype=np.float64), axis=0)
+    return np.asarray(JITTER * np.sqrt(np.maximum(squares, LEAST_JITTER**2 * squares.mean())))
 
 
 def near_mode(

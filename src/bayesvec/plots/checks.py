@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesvec._types import Float64, Int64
-from bayesvec.diagnostics.check import quantities
+from bayesvec.diagnostics.check import LEVEL_ESS, quantities
 from bayesvec.errors import OptionError
 from bayesvec.estimates import convergence
 from bayesvec.estimates.convergence import ESS_WANTED, RHAT_ALLOWED
@@ -30,8 +30,8 @@ def plot_check(
     """Draw the distributions of R-hat and ESS over the quantities that `Posterior.check` examines.
 
     Each line is a cumulative distribution. The vertical lines are the limits that 95% of each kind keep in a run that
-    is long enough: R-hat to the left, ESS to the right. Slow kinds (frequent words, the log posterior, learned
-    precisions) have a lower limit of ESS.
+    is long enough: R-hat to the left, ESS to the right. Frequent words, learned precisions and the log posterior have
+    lower limits of ESS.
 
     Parameters
     ----------
@@ -46,7 +46,8 @@ def plot_check(
     """
     _check_chains(posterior)
     left, right = new_panels(axes, width=9.0, height=3.4)
-    number, wanted = 0, {ESS_WANTED: f"at least {ESS_WANTED}"}
+    number = 0
+    wanted = {ESS_WANTED: f"at least {ESS_WANTED}", LEVEL_ESS: f"{LEVEL_ESS} for the log posterior"}
     for each in quantities(posterior.draws, pairs=pairs, seed=seed):
         if np.isnan(each.rhats).all():
             continue

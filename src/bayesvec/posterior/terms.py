@@ -37,7 +37,7 @@ def evaluate(posterior: "Posterior", term: str, *, at: str | None = None) -> "Es
     found, known = _TERM.fullmatch(term), terms()
     if not found or found["kind"] not in known:
         forms = "; ".join(each.form for each in known.values())
-        raise OptionError(f"{term!r} is not a quantity such as 'cosine(one, other)'; write one of: {forms}")
+        raise OptionError(f"{term!r} is not a quantity; write one of: {forms}")
     if at is not None and found["at"]:
         raise OptionError(
             f"{term!r} names a slice, and {at!r} is asked for; write it without '@ {found['at']}'"

@@ -274,11 +274,16 @@ class Prior:
 
     @property
     def is_isotropic(self) -> bool:
-        """Whether rotating rho and alpha together leaves the prior as it is.
+        """Whether rotating rho and alpha together leaves the prior as it is, at the current value of its scales."""
+        return self.rho.is_isotropic and self.alpha.is_isotropic
 
-        It does under a shared covariance, which is learned: its prior has no axes, whatever its current value.
+    @property
+    def rotates(self) -> bool:
+        """Whether it does so with all values of the scales together.
+
+        A shared covariance is learned, and its hyperprior does not change with rotations.
         """
-        return self.shared is not None or (self.rho.is_isotropic and self.alpha.is_isotropic)
+        return self.shared is not None or self.is_isotropic
 
     def free_axes(self, dim: int) -> tuple[Int64, ...] | None:
         """Return the sets of axes within which rotations leave the prior as it is; None if all are one set.
@@ -288,7 +293,7 @@ class Prior:
         dim : int
             Number of axes, K.
         """
-        if self.is_isotropic:
+        if self.rotates:
             return None
         sets: dict[bytes, list[int]] = {}
         for axis in range(dim):

@@ -167,7 +167,7 @@ def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any], *, learned
     chosen = [name for name in _CHOSEN if wanted.get("auto", {}).get(name)]
     for name, value in wanted.items():
         before = stored.get(name, Settings.weight if name == "weight" else None)
-        if name in ("auto", "learned_by", "weight_from", *chosen) or value == AUTO:
+        if name in ("auto", "learned_by", "weight_from", *chosen) or (name == "weight" and value == AUTO):
             continue
         if name == "prior_recipe" and same_prior:
             continue  # its fingerprint decides; an older run may keep less of the recipe

@@ -30,7 +30,7 @@ export const trustView = {
     const judged = trust.kinds.length > 0;
     const kind = check.ok ? "good" : judged ? "bad" : "";
     const rhats = (room) => cumulative(trust.kinds.map((each, i) => ({ label: each.kind, values: each.rhat, number: i })), { ...room, axis: "R-hat", label: "Cumulative distribution of R-hat", limit: { value: trust.limits.rhat, label: `at most ${trust.limits.rhat}`, side: 1 } });
-    const sizes = (room) => cumulative(trust.kinds.map((each, i) => ({ label: each.kind, values: each.ess, number: i })), { ...room, axis: "effective sample size", label: "Cumulative distribution of ESS", from: 0, limit: { value: trust.limits.ess, label: `at least ${trust.limits.ess} (frequent words, precisions ${trust.limits.ess_frequent})`, side: -1 } });
+    const sizes = (room) => cumulative(trust.kinds.map((each, i) => ({ label: each.kind, values: each.ess, number: i })), { ...room, axis: "effective sample size", label: "Cumulative distribution of ESS", from: 0, limit: { value: trust.limits.ess, label: `at least ${trust.limits.ess} (frequent words, precisions ${trust.limits.ess_frequent}; log posterior ${trust.limits.ess_level})`, side: -1 } });
     const columns = ["of", "pass", "R-hat, median", "worst", "ESS, median", "worst", "tail ESS, median", "worst", "worst of all"];
     const rows = check.diagnoses.map((each) => [each.count > 1 ? `${each.count} ${each.kind}` : each.kind, `${Math.round(100 * each.passing)}%`, fixed(each.rhat_median), fixed(each.rhat), fixed(each.ess_median, 0), fixed(each.ess, 0), fixed(each.ess_tail_median, 0), fixed(each.ess_tail, 0), shown(each.worst)]);
     return [

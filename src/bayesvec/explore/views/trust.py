@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesvec.diagnostics.check import SLOW_ESS, quantities
+from bayesvec.diagnostics.check import LEVEL_ESS, SLOW_ESS, quantities
 from bayesvec.estimates.convergence import ESS_WANTED, FEWEST_DRAWS, RHAT_ALLOWED
 from bayesvec.explore.commands import call, of_question, python, shell
 from bayesvec.explore.views.pictures import rounded
@@ -27,7 +27,7 @@ def trust(shown: "Shown") -> dict[str, Any]:
         "answer": check.to_dict(),
         "head": check.head(),
         "kinds": _kinds(draws) if judged else [],
-        "limits": {"rhat": RHAT_ALLOWED, "ess": ESS_WANTED, "ess_frequent": SLOW_ESS},
+        "limits": {"rhat": RHAT_ALLOWED, "ess": ESS_WANTED, "ess_frequent": SLOW_ESS, "ess_level": LEVEL_ESS},
         "made_by": [{"text": step.text, "command": step.is_command} for step in made],
         "shell": [
             shell(posterior.path, "check", []),

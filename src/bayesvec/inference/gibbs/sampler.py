@@ -167,6 +167,6 @@ def prepare(problem: Problem) -> Gibbs:
             rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, anchored, **given
         ),
         tables=load_tables(counts.weight),
-        orbit=moving and prior.is_isotropic,
-        shears=moving and not prior.is_isotropic and not coupled,
+        orbit=moving and prior.rotates,
+        shears=moving and not prior.rotates and not coupled,
     )

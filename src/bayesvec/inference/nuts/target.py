@@ -12,14 +12,13 @@ import numpy as np
 from bayesvec._types import Bool, Float32, Float64, Int32, Int64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.inference.sides import make_coupling
+from bayesvec.inference.start import jitter_sizes
 from bayesvec.kernels import rng
 from bayesvec.kernels.compiled import compiled
 from bayesvec.kernels.coupling import Coupling
 from bayesvec.kernels.density import combine_rows, gradient_rows
 from bayesvec.model.identification import Anchors
 from bayesvec.priors import Prior, RowPrior
-
-JITTER = 0.5  # spread of the starts around a place, in units of its entries' root mean square
 
 
 class Data(NamedTuple):
@@ -202,8 +201,9 @@ class Target:
         rng.fill_normals(rng.make_key(seed, rng.START, chain=chain, sweep=rng.Start.JITTER), 0, 0, theta)
         if around is None:
             return np.asarray(theta / np.sqrt(self.shapes[0][1]))
-        sides = np.concatenate([around[0].ravel(), around[1][self.free].ravel()])
-        return np.asarray(sides + JITTER * np.sqrt(np.mean(sides**2)) * theta)
+        rho, alpha = around[0], around[1][self.free]
+        sizes = [np.broadcast_to(jitter_sizes(rows), rows.shape).ravel() for rows in (rho, alpha)]
+        return np.asarray(np.concatenate([rho.ravel(), alpha.ravel()]) + np.concatenate(sizes) * theta)
 
     def unpack(self, theta: Float64, rho: Float32, alpha: Float32) -> None:
         """Write the rows of ``theta`` to ``rho`` and ``alpha``; anchors are left as they are."""
