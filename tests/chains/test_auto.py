@@ -42,6 +42,16 @@ def test_the_length_is_chosen_and_the_draws_are_those_of_a_run_of_that_length(tm
     assert open_draws(tmp_path / "auto").finished
 
 
+def test_the_last_line_of_progress_promises_nothing_more(tmp_path, capsys):
+    fake_fit(tmp_path / "run", **AUTO, progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    last = [line for line in lines if line.startswith("chain 0")][-1]
+    draws = chosen(tmp_path / "run")[0]
+    assert last.startswith(f"chain 0: draw {draws}/{draws}, ")
+    assert "0:00 left" in last
+    assert any("draws of each chain are not enough: " in line for line in lines)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_threads_do_not_change_where_a_run_stops(tmp_path, threads):
     fake_fit(tmp_path / "one", **AUTO, threads=2)

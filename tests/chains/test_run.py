@@ -210,6 +210,13 @@ def test_resume_says_which_settings_differ(tmp_path):
     fake_fit(tmp_path / "run", resume=True)
 
 
+def test_an_option_called_auto_is_an_option_like_others(tmp_path):
+    given = {"draws": 4, "warmup": 2, "progress": False, "prior_precision": 1.0, "out": tmp_path / "run"}
+    run.fit(small_counts(), 2, options={"joint": "never"}, **given)
+    with pytest.raises(RunError, match="joint is never there and auto here"):
+        run.fit(small_counts(), 2, **given, resume=True)
+
+
 def test_resume_refuses_other_counts(tmp_path):
     fake_fit(tmp_path / "run")
     with pytest.raises(RunError, match=r"the counts have changed since .*run was started"):

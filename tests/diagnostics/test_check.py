@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -203,6 +205,23 @@ def test_a_few_slow_quantities_do_not_fail_the_run_but_are_named():
     assert not found.ok
     assert found.reached < 100
     assert found.missing > 4
+
+
+def test_a_long_run_with_a_few_slow_quantities_says_which():
+    rho = np.random.default_rng(2).normal(size=(60, 4)) + 0.02 * autoregressive(0.0, (2, 900, 60, 4), 3)
+    rho[:, :, 7] += 0.5 * autoregressive(0.85, (2, 900, 4), 4)
+    draws = FakeDraws(rho, autoregressive(0.0, (2, 900, 9, 4), 5))
+    result = check(draws)
+    assert result.ok
+    slow = [each for each in result.diagnoses if each.failing]
+    assert 0.95 <= min(each.passing for each in slow) < 1.0
+    worst = min(each.smallest_ess for each in slow)
+    assert re.match(
+        rf"long enough: 9\d\.\d% or more of each kind pass, 95% needed \(worst: ESS {worst:.0f} of 400, ",
+        result.verdict,
+    )
+    assert "; not passing: c" in result.verdict
+    assert "w7" in result.verdict
 
 
 def test_a_text_of_a_few_words_is_not_enough_whatever_its_draws():

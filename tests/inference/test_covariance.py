@@ -7,6 +7,7 @@ from scipy.special import digamma
 
 import bayesvec as bv
 from bayesvec import priors
+from bayesvec._atomic import read_arrays
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import Options, covariance
@@ -220,5 +221,32 @@ def start_precisions(counts, **given):
 
 def test_chains_start_at_precisions_that_a_short_run_has_learned():
     counts = bv.simulate(vocab=30, dim=3, pairs=20_000, seed=1)[0]
-    assert len(set(start_precisions(counts))) == 3
+    learned = start_precisions(counts, threads=1)
+    assert start_precisions(counts, threads=3) == learned
     assert set(start_precisions(counts, init="random")) == {10.0}
+    post = bv.fit(counts, 3, draws=400, warmup=100, chains=1, progress=False)
+    draws = np.stack([post.draws.stats(name)[0] for name in post.draws.scale_names])  # (axis, draw)
+    low, high = np.quantile(draws, [0.001, 0.999], axis=1)
+    assert np.all((0.8 * low < learned) & (learned < 1.25 * high))
+    assert not np.all((low < 10.0) & (high > 10.0))  # the usual start is not there
+
+
+def test_the_map_is_strong_where_the_start_precision_is_small():
+    counts = bv.simulate(vocab=30, dim=3, pairs=20_000, seed=1)[0]
+    post = bv.fit(counts, 3, draws=1, warmup=0, chains=1, progress=False)
+    begin = read_arrays(post.draws.path / "state" / "begin.arrays")
+    scales = np.array(start_precisions(counts))
+    sizes = sum(np.sum(begin[side] ** 2, axis=0) for side in ("rho", "alpha"))
+    assert np.all(np.diff(scales) < 0)
+    assert np.all(np.diff(sizes) > 0)
+
+
+def test_check_judges_the_variance_of_a_vector_not_single_axes():
+    counts = bv.simulate(vocab=12, dim=3, pairs=5_000, seed=1)[0]
+    post = bv.fit(counts, 3, draws=50, warmup=20, progress=False)
+    judged = {each.kind: each for each in post.check().diagnoses}
+    assert "learned precisions" not in judged
+    total = sum(1.0 / post.draws.stats(name) for name in post.draws.scale_names)
+    assert judged["prior variance"].ess == pytest.approx(bv.Estimate(total).ess)
+    assert judged["prior variance"].wanted == 100
+    assert judged["log posterior"].wanted == 50
