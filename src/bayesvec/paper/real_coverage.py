@@ -28,13 +28,12 @@ from bayesvec.priors import covariance
 
 SHOWS = "Coverage of 90% intervals on real text; not in the paper"
 NOTE = """\
-House speeches, counted with the defaults. The reference is the posterior mean given all speeches outside the
-samples; pairs on which its chains disagree (R-hat above 1.05) are left out. In brackets and under "difference": the
-share of intervals of sample minus reference that hold 0, which allows for the error of the reference. Random pairs
-are from the reference's counts, without dependence within documents. Simulated: signs drawn from one draw of the
-reference, so that the model is true; both have weight 1. z: reference minus the sample's mean, in posterior sd;
-slope: of the reference on the means (1 if calibrated); variance: of means between samples, over the posterior
-variance."""
+House speeches. The reference is the posterior mean given all speeches outside the samples; pairs on which its chains
+disagree (R-hat above 1.05) are left out. In brackets and under "difference": the share of intervals of sample minus
+reference that hold 0, which allows for the error of the reference. Random pairs have no dependence within documents.
+Simulated: signs drawn from one draw of the reference, so that the model is true; both have weight 1. z: reference
+minus the sample's mean, in posterior sd; slope: of the reference on the means (1 if calibrated); variance: of means
+between samples, over the posterior variance."""
 
 KINDS = {"document": "speeches", "pair": "random pairs", "simulated": "simulated"}
 TOTAL_WORDS = 20_600_000
