@@ -6,6 +6,7 @@ from typing import cast
 
 import numpy as np
 
+from bayesvec._parallel import Threads
 from bayesvec._progress import progress
 from bayesvec._types import Array
 from bayesvec.chains.given import is_given, start_at
@@ -13,13 +14,15 @@ from bayesvec.counts.pairs import PairCounts
 from bayesvec.inference.contract import Report, silent
 from bayesvec.inference.start import START_ITERATIONS, jitter_sizes
 from bayesvec.kernels import rng
+from bayesvec.model.density import Model
 from bayesvec.model.identification import AnchorChoice, choose_anchors
-from bayesvec.model.map import MapEstimate, find_map
+from bayesvec.model.map import MapEstimate, find_map, measured_scale
 from bayesvec.priors import Prior
 from bayesvec.storage.memory import Store
 from bayesvec.storage.settings import Settings
 
 ANCHOR_ITERATIONS = 5000  # until the MAP has converged
+OVERDISPERSED = 3.0  # conditional standard deviations of a row by which starts differ, at most
 
 
 def find_start(
@@ -57,6 +60,8 @@ def find_start(
         if is_given(settings.init):
             given = store.read_state("start") or {}
             start |= start_at(given, counts, prior, settings, mode=mode if fixed else None, threads=threads)
+        if "rho" in start:
+            start |= _row_sizes(start, counts, prior, threads=threads)
         store.write_state("begin", start)
     if not start.get("map_converged", True):  # the draws then depend on where the search stopped
         warn(
@@ -97,12 +102,29 @@ def _anchors(mode: MapEstimate, settings: Settings) -> dict[str, Array]:
     }
 
 
+def _row_sizes(
+    start: Mapping[str, Array], counts: PairCounts, prior: Prior, *, threads: int
+) -> dict[str, Array]:
+    """Return about the conditional standard deviation of each row at the start, (rows, 1) of each side."""
+    theta = np.concatenate([start["rho"], start["alpha"]]).astype(np.float64)
+    with Threads(threads) as workers:
+        sizes = measured_scale(Model(counts, prior, threads=workers), theta)
+    return {"rho_sizes": sizes[: len(start["rho"])], "alpha_sizes": sizes[len(start["rho"]) :]}
+
+
 def jittered(start: Mapping[str, Array], seed: int, chain: int) -> dict[str, Array]:
-    """Return the MAP with noise of the chain's own: chains that agree later have forgotten their start."""
+    """Return the MAP with noise of the chain's own: chains that agree later have forgotten their start.
+
+    The noise of a row is a few of its conditional standard deviations: more would push words of which much is known
+    out of the mode, and each chain into one of its own.
+    """
     key = rng.make_key(seed, rng.START, chain=chain, sweep=rng.Start.JITTER)
     result = {}
     for row, side in enumerate(("rho", "alpha")):
         noise = np.empty(start[side].size)
         rng.fill_normals(key, row, 0, noise)
-        result[side] = start[side] + jitter_sizes(start[side]) * noise.reshape(start[side].shape)
+        sizes = jitter_sizes(start[side])  # (K,)
+        if f"{side}_sizes" in start:
+            sizes = np.minimum(sizes, OVERDISPERSED * start[f"{side}_sizes"])  # (rows, K)
+        result[side] = start[side] + sizes * noise.reshape(start[side].shape)
     return result

@@ -38,14 +38,15 @@ class Interrupted(KeyboardInterrupt):
     """The user stopped a run; its draws so far are committed, and the message says how to resume it."""
 
 
-def finish(run: Run, counts: PairCounts, *, threads: int | None, progress: bool, where: Where) -> "Posterior":
-    """Run all chains to their end and open what they have drawn."""
+def finish(
+    run: Run, counts: PairCounts, *, began: float, threads: int | None, progress: bool, where: Where
+) -> "Posterior":
+    """Run all chains to their end and open what they have drawn; the time that the run took is since ``began``."""
     from bayesvec.posterior.posterior import open_posterior
 
     total = check_threads(threads)
     settings = run.settings
     chains = [ChainProgress(chain, settings) for chain in range(settings.chains)]
-    began = time.perf_counter()
     try:
         # BLAS threads inside those over rows only compete with them, and change the last bits
         with (

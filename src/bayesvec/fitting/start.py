@@ -5,6 +5,7 @@ checkpoint draws what it would have drawn.
 """
 
 import os
+import time
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
@@ -209,6 +210,7 @@ def _start(
     where: Where,
 ) -> "Posterior":
     """Learn what the chains start with, make the run folder, and run all chains to their end."""
+    began = time.perf_counter()
     data = _with_prior_rows(documents, prior, settings, progress=progress)
     check_memory(settings, data, threads=check_threads(threads))
     start = read_start(init, data, settings.dim) if is_given(init) else None
@@ -240,7 +242,7 @@ def _start(
             force=force,
         )
         try:
-            return finish(run, data, threads=threads, progress=progress, where=where)
+            return finish(run, data, began=began, threads=threads, progress=progress, where=where)
         except (OptionError, NumericalError):
             if not run.started:  # such as impossible anchors: nothing is lost, and the name is free again
                 run.discard()
@@ -275,7 +277,7 @@ def resume_run(
     where : Where
         Where to run it; the draws do not depend on it.
     """
-    expected = dict(wanted or {})
+    expected, began = dict(wanted or {}), time.perf_counter()
     with clear_errors(Path(path)):
         run = folder.resume(Path(path))
         try:
@@ -293,7 +295,8 @@ def resume_run(
                 run.change(longer)
             if run.elsewhere:
                 tell(f"{run.path} was started on another processor ({run.elsewhere}): last digits may differ")
-            return finish(run, run.load_counts(), threads=threads, progress=progress, where=where)
+            data = run.load_counts()
+            return finish(run, data, began=began, threads=threads, progress=progress, where=where)
         finally:
             run.lock.close()
 
