@@ -9,9 +9,9 @@ import bayesvec as bv
 from bayesvec import fitting as run
 from bayesvec._atomic import read_arrays
 from bayesvec.chains import start as start_module
-from bayesvec.chains.start import jittered
+from bayesvec.chains.start import OVERDISPERSED, jittered
 from bayesvec.errors import OptionError
-from bayesvec.inference.start import JITTER, LEAST_JITTER
+from bayesvec.inference.start import JITTER, LEAST_JITTER, jitter_sizes
 from bayesvec.storage.reader import open_draws
 from run_tools import draw_bytes, small_counts
 
@@ -50,7 +50,7 @@ def test_a_strong_axis_scatters_more_and_a_weak_one_not_less_than_half_of_all():
 
 def test_rows_of_which_much_is_known_scatter_less(tmp_path):
     """By three times one over the square root of the row's curvature, here that of the plain formula."""
-    counts = bv.simulate(vocab=20, dim=2, pairs=20_000, seed=1)[0]
+    counts = bv.simulate(vocab=20, dim=2, pairs=500_000, seed=1)[0]
     gibbs(tmp_path / "run", counts)
     begin = read_arrays(tmp_path / "run" / "state" / "begin.arrays")
     rho, alpha = begin["rho"], begin["alpha"]
