@@ -16,13 +16,13 @@ from bayesvec.inference.start import START_ITERATIONS, jitter_sizes
 from bayesvec.kernels import rng
 from bayesvec.model.density import Model
 from bayesvec.model.identification import AnchorChoice, choose_anchors
-from bayesvec.model.map import MapEstimate, find_map, measured_scale
+from bayesvec.model.map import MapEstimate, conditional_sizes, find_map
 from bayesvec.priors import Prior
 from bayesvec.storage.memory import Store
 from bayesvec.storage.settings import Settings
 
 ANCHOR_ITERATIONS = 5000  # until the MAP has converged
-OVERDISPERSED = 3.0  # conditional standard deviations of a row by which starts differ, at most
+OVERDISPERSED = 1.0  # conditional standard deviations of a row by which starts differ
 
 
 def find_start(
@@ -105,10 +105,10 @@ def _anchors(mode: MapEstimate, settings: Settings) -> dict[str, Array]:
 def _row_sizes(
     start: Mapping[str, Array], counts: PairCounts, prior: Prior, *, threads: int
 ) -> dict[str, Array]:
-    """Return about the conditional standard deviation of each row at the start, (rows, 1) of each side."""
+    """Return about the conditional standard deviation of each coordinate at the start, (rows, K) of each side."""
     theta = np.concatenate([start["rho"], start["alpha"]]).astype(np.float64)
     with Threads(threads) as workers:
-        sizes = measured_scale(Model(counts, prior, threads=workers), theta)
+        sizes = conditional_sizes(Model(counts, prior, threads=workers), theta)
     return {"rho_sizes": sizes[: len(start["rho"])], "alpha_sizes": sizes[len(start["rho"]) :]}
 
 
@@ -123,8 +123,9 @@ def jittered(start: Mapping[str, Array], seed: int, chain: int) -> dict[str, Arr
     for row, side in enumerate(("rho", "alpha")):
         noise = np.empty(start[side].size)
         rng.fill_normals(key, row, 0, noise)
-        sizes = jitter_sizes(start[side])  # (K,)
-        if f"{side}_sizes" in start:
-            sizes = np.minimum(sizes, OVERDISPERSED * start[f"{side}_sizes"])  # (rows, K)
+        # a run of an earlier version has no sizes
+        sizes = (
+            OVERDISPERSED * start[f"{side}_sizes"] if f"{side}_sizes" in start else jitter_sizes(start[side])
+        )
         result[side] = start[side] + sizes * noise.reshape(start[side].shape)
     return result

@@ -343,16 +343,26 @@ def _guessed_scale(model: Model, dim: int) -> Float64:
 
 def measured_scale(model: Model, theta: Float64) -> Float64:
     """One over the square root of each row's curvature at ``theta``, averaged over its axes."""
+    precision, _ = _prior_rows(model, theta.shape[1])
+    scale: Float64 = 1.0 / np.sqrt(precision.mean(axis=1) + _curvature_of_data(model, theta))
+    return scale[:, None]
+
+
+def conditional_sizes(model: Model, theta: Float64) -> Float64:
+    """Return about the standard deviation of each coordinate given all other rows, (rows, K)."""
+    precision, _ = _prior_rows(model, theta.shape[1])
+    return np.asarray(1.0 / np.sqrt(precision + _curvature_of_data(model, theta)[:, None]))
+
+
+def _curvature_of_data(model: Model, theta: Float64) -> Float64:
+    """Return the curvature of the log likelihood along each row, averaged over its axes, (rows,)."""
     rho, alpha = _sides(model, theta)
     counts, weight = model.counts, model.curvature(rho, alpha).weight
     sides = (
         (counts.by_word, weight, alpha),
         (counts.by_context, weight[counts.permutation], rho),
     )
-    curvature = [_row_sums(side, w * np.mean(x**2, axis=1)[side.other]) for side, w, x in sides]
-    precision, _ = _prior_rows(model, theta.shape[1])
-    scale: Float64 = 1.0 / np.sqrt(precision.mean(axis=1) + np.concatenate(curvature))
-    return scale[:, None]
+    return np.concatenate([_row_sums(side, w * np.mean(x**2, axis=1)[side.other]) for side, w, x in sides])
 
 
 def _row_sums(side: Side, values: Array) -> Float64:
