@@ -22,7 +22,6 @@ from bayesvec.storage.memory import Store
 from bayesvec.storage.settings import Settings
 
 ANCHOR_ITERATIONS = 5000  # until the MAP has converged
-OVERDISPERSED = 1.0  # conditional standard deviations of a row by which starts differ
 
 
 def find_start(
@@ -115,17 +114,16 @@ def _row_sizes(
 def jittered(start: Mapping[str, Array], seed: int, chain: int) -> dict[str, Array]:
     """Return the MAP with noise of the chain's own: chains that agree later have forgotten their start.
 
-    The noise of a row is a few of its conditional standard deviations: more would push words of which much is known
-    out of the mode, and each chain into one of its own.
+    The noise of a coordinate is about its conditional standard deviation, so that chains start with the spread that
+    the posterior has, not at a mode; more would push words of which much is known out of the mode, and each chain
+    into one of its own.
     """
     key = rng.make_key(seed, rng.START, chain=chain, sweep=rng.Start.JITTER)
     result = {}
     for row, side in enumerate(("rho", "alpha")):
         noise = np.empty(start[side].size)
         rng.fill_normals(key, row, 0, noise)
-        # a run of an earlier version has no sizes
-        sizes = (
-            OVERDISPERSED * start[f"{side}_sizes"] if f"{side}_sizes" in start else jitter_sizes(start[side])
-        )
+        own = start.get(f"{side}_sizes")
+        sizes = jitter_sizes(start[side]) if own is None else own  # a run of an earlier version has none
         result[side] = start[side] + sizes * noise.reshape(start[side].shape)
     return result
