@@ -16,6 +16,7 @@ from bayesvec.chains import driver as driver_module
 from bayesvec.chains import start as start_module
 from bayesvec.chains.display import ChainProgress
 from bayesvec.errors import BayesvecError, RunError
+from bayesvec.fitting import running
 from bayesvec.inference import methods
 from bayesvec.priors import spherical
 from bayesvec.storage.kinds import APPROXIMATION, POINT, SWEEPS, WHOLE_CHAINS
@@ -207,7 +208,7 @@ def test_interrupted_between_draws(runs, method, tmp_path, monkeypatch):
             return super()._draw(*given)
 
     with monkeypatch.context() as patched:
-        patched.setattr(run, "Driver", Stopped)
+        patched.setattr(running, "Driver", Stopped)
         with pytest.raises(run.Interrupted, match="fit --resume"):
             fit(path, method)
     assert not open_draws(path).finished
