@@ -60,7 +60,7 @@ def plot_check(
         number += 1
     _limit(left, RHAT_ALLOWED, f"at most {RHAT_ALLOWED:g}", beside=1)
     for value, text in wanted.items():
-        _limit(right, value, text, beside=-1)
+        _limit(right, value, text, beside=-1 if value == ESS_WANTED else 1)
     for ax, label in ((left, "R-hat"), (right, "effective sample size (thin: of the tails)")):
         ax.set_xlabel(label)
         ax.set_ylabel("cumulative share of quantities")
