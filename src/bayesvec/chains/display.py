@@ -120,6 +120,11 @@ class ChainProgress:
         return (rules.warming or rules.draws) and not rules.ended
 
     @property
+    def waiting(self) -> bool:
+        """Whether it has done what is planned now, and more may follow."""
+        return self._may_go_on and not self.seconds_left
+
+    @property
     def _steps(self) -> int:
         """All steps of the chain."""
         settings = self.settings
@@ -137,10 +142,8 @@ class ChainProgress:
         """Sweeps per second, time left and log posterior, in words."""
         value = "-" if math.isnan(self.log_posterior) else f"{self.log_posterior:.1f}"
         seconds = self.seconds_left
-        left = clock(seconds)
-        if self._may_go_on and math.isfinite(seconds):
-            left = f"at least {left}" if seconds else WAITING
-        return f"{self.rate:.3g}", left, value
+        least = "at least " if self._may_go_on and math.isfinite(seconds) else ""
+        return f"{self.rate:.3g}", WAITING if self.waiting else f"{least}{clock(seconds)}", value
 
 
 def watched(chains: Sequence[ChainProgress]) -> str:
@@ -233,7 +236,7 @@ class Lines:
         self._tenth, self._when = tenth, time.monotonic()
         for chain in self._chains:
             rate, left, value = chain.figures
-            ending = left if left == WAITING else f"{left} left"
+            ending = WAITING if chain.waiting else f"{left} left"
             text = f"{chain.phase}, {rate} sweeps/s, {ending}, log posterior {value}"
             sys.stderr.write(f"chain {chain.chain}: {text}\n")
         if text := self._judge.text(final):

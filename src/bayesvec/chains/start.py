@@ -60,7 +60,7 @@ def find_start(
             given = store.read_state("start") or {}
             start |= start_at(given, counts, prior, settings, mode=mode if fixed else None, threads=threads)
         if "rho" in start:
-            start |= _row_sizes(start, counts, prior, threads=threads)
+            start |= _noise_sizes(start, counts, prior, threads=threads)
         store.write_state("begin", start)
     if not start.get("map_converged", True):  # the draws then depend on where the search stopped
         warn(
@@ -101,7 +101,7 @@ def _anchors(mode: MapEstimate, settings: Settings) -> dict[str, Array]:
     }
 
 
-def _row_sizes(
+def _noise_sizes(
     start: Mapping[str, Array], counts: PairCounts, prior: Prior, *, threads: int
 ) -> dict[str, Array]:
     """Return about the conditional standard deviation of each coordinate at the start, (rows, K) of each side."""

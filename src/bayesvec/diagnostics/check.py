@@ -154,7 +154,7 @@ class Check:
     @property
     def shortfall(self) -> str:
         """Which kinds of quantities have too few that pass, in words; empty if none has."""
-        return "; ".join(_share(diagnosis) for diagnosis in self.diagnoses if not diagnosis.ok)
+        return _shortfall(self.diagnoses)
 
     @property
     def disagreement(self) -> bool:
@@ -398,9 +398,8 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
         return False, _disagreement(apart)
     if bad:
         worst = f"worst ESS {ess:.0f} of {wanted} wanted, worst R-hat {worst_rhat:.2f}"
-        shares = "; ".join(_share(diagnosis) for diagnosis in bad)
         needed = draws.num_draws * max(1.25, *(each.missing for each in bad))
-        return False, f"not long enough: {worst}; {shares}; {_remedy(draws, needed, outcome)}"
+        return False, f"not long enough: {worst}; {_shortfall(bad)}; {_remedy(draws, needed, outcome)}"
     if divergences := outcome.summary.get("divergences"):
         remedy = "start a new run with smaller steps, such as --option target_accept=0.95"
         return False, f"{many(divergences, 'divergence')}: a part of the posterior may be missing; {remedy}"
@@ -418,6 +417,11 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
     share = min(diagnosis.passing for diagnosis in found)
     passing = f"{share:.1%} or more of each kind pass, {SHARE_WANTED:.0%} needed"
     return True, f"long enough: {passing} ({worst}); not passing: {', '.join(failing[:SHOWN])}"
+
+
+def _shortfall(found: Sequence[Diagnosis]) -> str:
+    """State how many pass of the kinds of which too few do."""
+    return "; ".join(_share(diagnosis) for diagnosis in found if not diagnosis.ok)
 
 
 def _share(diagnosis: Diagnosis) -> str:

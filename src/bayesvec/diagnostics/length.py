@@ -21,9 +21,7 @@ from bayesvec.storage.settings import AUTO, MAX_DRAWS, Auto, Settings
 
 FIRST_WARMUP = 50  # sweeps; doubled until the chains have forgotten their start
 MAX_WARMUP = 800
-WARM_RHAT = (
-    1.1  # over the second half of warm-up, of most cosines and of the log posterior, if it is not slow
-)
+WARM_RHAT = 1.1  # over the second half of warm-up, of most cosines; of the log posterior see `is_warm`
 WARM_SHARE = 0.75  # not of all: these are few sweeps
 HEADROOM = 2.0  # draws that the slowest twentieth of all quantities needs, over the median of the cosines
 LEAST_DRAWS = 100  # of each chain: fewer are never enough

@@ -37,6 +37,7 @@ def with_weight(
     It is estimated at a draw of the posterior with weight 1, and once more at one with the weight found.
     """
     own = prior or spherical(settings.prior_precision or 1.0)
+    how = _how(settings, threads)
     weight, asked = 1.0, 1.0
     with (
         threadpool_limits(limits=1, user_api="blas"),
@@ -44,7 +45,7 @@ def with_weight(
         show_progress("weighing the documents", WEIGHINGS * WEIGHING, enabled=progress) as advance,
     ):
         for _ in range(WEIGHINGS):
-            for state in short_run(replace(counts, weight=weight), own, WEIGHING, **_how(settings, threads)):
+            for state in short_run(replace(counts, weight=weight), own, WEIGHING, init="random", **how):
                 advance(1, f"weight {weight:g}")
                 last = state
             asked = round(estimate_weight(documents, last.rho, last.alpha, own.at(last.scales)), 2)
@@ -72,20 +73,15 @@ def with_start(
         announce_compiling(enabled=progress),
         show_progress("learning the starting precisions", STARTING, enabled=progress) as advance,
     ):
-        for state in short_run(counts, prior, STARTING, **_how(settings, threads)):
+        for state in short_run(counts, prior, STARTING, init="random", **_how(settings, threads)):
             advance(1, "")
             scales = state.scales
     return prior.at(scales)
 
 
 def _how(settings: Settings, threads: int | None) -> dict[str, Any]:
-    """Return how a short run from a random start is made."""
-    return {
-        "dim": settings.dim,
-        "seed": settings.seed,
-        "threads": check_threads(threads),
-        "init": "random",
-    }
+    """Return what all short runs take."""
+    return {"dim": settings.dim, "seed": settings.seed, "threads": check_threads(threads)}
 
 
 def with_precisions(
@@ -95,12 +91,7 @@ def with_precisions(
     to_learn = settings.prior_precision == "learn" if prior is None else bool(prior.scale_names)
     if not to_learn or find(settings.method).learns:
         return settings, prior
-    how: Any = {
-        "dim": settings.dim,
-        "seed": settings.seed,
-        "threads": check_threads(threads),
-        "show": progress,
-    }
+    how = _how(settings, threads) | {"show": progress}
     with threadpool_limits(limits=1, user_api="blas"), announce_compiling(enabled=progress):
         if prior is None:
             settings = replace(settings, prior_precision=learn_precision(counts, **how))

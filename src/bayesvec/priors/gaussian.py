@@ -279,9 +279,9 @@ class Prior:
 
     @property
     def rotates(self) -> bool:
-        """Whether it does so with all values of the scales together.
+        """Whether rotating them leaves the prior as it is once learned scales are integrated out.
 
-        A shared covariance is learned, and its hyperprior does not change with rotations.
+        It does for a shared covariance, whose hyperprior is rotation-invariant.
         """
         return self.shared is not None or self.is_isotropic
 
