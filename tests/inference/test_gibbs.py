@@ -9,6 +9,7 @@ from bayesvec.counts.pairs import from_pairs
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.inference.contract import Problem, Start
 from bayesvec.inference.gibbs import sampler as gibbs
+from bayesvec.inference.state import State
 from bayesvec.kernels import orbit as orbit_kernel
 from bayesvec.kernels.rows import SEGMENT
 from bayesvec.model.density import Model
@@ -80,8 +81,44 @@ GEWEKE = {
 }
 
 
-def agrees_jointly(name, sweeps):
-    num_words, num_contexts, precision, anchors, options = GEWEKE[name]
+# Moved by Hamiltonian dynamics, with curvatures at a point that has nothing to do with the data
+MOVED = {
+    "flat prior": (4, 3, 0.5, None, None),
+    "tight prior, more contexts": (3, 5, 20.0, None, None),
+    "anchors": (4, 4, 1.0, ANCHORS, None),
+    "hardly overrelaxed": (4, 3, 2.0, None, gibbs.Options(overrelax=0.2)),
+}
+
+
+def reference(num_words, num_contexts, seed=3):
+    generator = np.random.default_rng(seed)
+    return State(*(generator.normal(size=(rows, 2)).astype(np.float32) for rows in (num_words, num_contexts)))
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_joint_distribution_when_moved(name):
+    assert agrees_jointly(name, 12_000, MOVED, moved=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MOVED)
+def test_joint_distribution_when_moved_at_length(name):
+    assert agrees_jointly(name, 60_000, MOVED, moved=True)
+
+
+def test_joint_distribution_sees_a_wrong_prior_when_moved():
+    assert not joint_agrees(
+        expected_statistics(3, 5, 2, 1.0),
+        small_counts(3, 5),
+        spherical(1.15),
+        2,
+        near=reference(3, 5),
+        watch=statistics,
+    )
+
+
+def agrees_jointly(name, sweeps, cases=GEWEKE, *, moved=False):
+    num_words, num_contexts, precision, anchors, options = cases[name]
     counts = small_counts(num_words, num_contexts)
     free = np.ones(num_contexts, dtype=bool)
     if anchors is not None:
@@ -93,6 +130,7 @@ def agrees_jointly(name, sweeps):
         2,
         anchors=anchors,
         options=options,
+        near=reference(num_words, num_contexts) if moved else None,
         watch=lambda rho, alpha, _: statistics(rho, alpha[:, free], _),
         sweeps=sweeps,
     )
@@ -256,3 +294,19 @@ def test_a_row_cannot_be_as_far_beyond_its_mean_as_it_was(beyond):
 def test_rows_that_are_restarted_are_drawn_anew():
     assert gibbs.Options(overrelax=0.5).overrelaxation == 0.5
     assert gibbs.Options(overrelax=0.5, restart=True).overrelaxation == 0.0
+
+
+def test_a_row_that_cannot_be_moved_is_redrawn_in_every_eighth_sweep():
+    # n = 1000, n+ = 5, curvature at the mode: from 0 every path ends far beyond it and is rejected
+    counts = from_pairs([0], [0], n_pos=[5], n_neg=[995], words=["w"], contexts=["c"])
+    anchors = Anchors(np.array([0]), np.ones((1, 1)))
+    near = State(np.full((1, 1), -5.0, np.float32), np.ones((1, 1), np.float32))
+    problem = gibbs.prepare(Problem(counts, spherical(1.0), 1, anchors=anchors, near=near))
+    state = problem.init(Start(seed=1, chain=0, rho=np.zeros((1, 1)), alpha=np.ones((1, 1))))
+    seen = []
+    for number in range(1, 40):
+        state, _ = problem.step(state, seed=1, chain=0, number=number, threads=ONE)
+        seen.append(float(state.rho[0, 0]))
+    assert seen[:7] == [0.0] * 7
+    assert seen[7] < 0.0
+    assert abs(seen[-1] + 4.9) < 2.0

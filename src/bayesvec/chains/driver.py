@@ -15,6 +15,7 @@ from bayesvec.chains.start import find_start, jittered
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.inference.contract import Count, Independent, Problem, Report, Sampler, Start, silent
 from bayesvec.inference.methods import Method
+from bayesvec.inference.state import State
 from bayesvec.model.identification import Anchors, Reference, align, settle_reference
 from bayesvec.priors import Prior
 from bayesvec.storage.folder import cosines
@@ -110,12 +111,13 @@ class Driver:
             counts,
             prior,
             settings.dim,
-            options=method.options(**settings.options),
+            options=method.stored_options(settings.options),
             anchors=Anchors(self.start["anchor_rows"], self.start["anchor_values"])
             if settings.identify == "fixed"
             else None,
             warmup=settings.warmup,
             draws=settings.draws * settings.thin,
+            near=State(self.start["rho"], self.start["alpha"]) if "rho" in self.start else None,
             elsewhere=make_threads is not Threads,
         )
         self.sampler = self._make_sampler(threads, show, report)

@@ -15,7 +15,6 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bayesvec import __version__
-from bayesvec import _atomic as files
 from bayesvec._machine import processor
 from bayesvec._parallel import Threads
 from bayesvec._types import Array, Float32, Float64, Int64
@@ -82,11 +81,16 @@ def lay_out(run: Folder, purpose: int, workers: int, number: int) -> Part:
     own = prior.rho if purpose == rng.RHO else prior.alpha
     pairs = open_side(run.path / "counts", SIDES[purpose])
     fixed = np.zeros(len(pairs.indptr) - 1, dtype=bool)
+    begin = files.read_arrays(run.state_file("begin"))
     if purpose == rng.ALPHA and run.settings.identify == "fixed":
-        fixed[files.read_arrays(run.state_file("begin"))["anchor_rows"]] = True
+        fixed[begin["anchor_rows"]] = True
     half = make_half(purpose, (), pairs, own, dim, fixed, weight=run.settings.weight, bare=True)
     blocks = cut(half, np.diff(pairs.indptr), workers)
-    return Part(half.only(pairs, blocks[number]), own, blocks)
+    half = half.only(pairs, blocks[number])
+    if "rho" in begin and run.settings.options.get("hamiltonian"):
+        near = begin["rho"], begin["alpha"]
+        half = half.near(*(near if purpose == rng.RHO else near[::-1]), Threads(1))
+    return Part(half, own, blocks)
 
 
 class Worker:

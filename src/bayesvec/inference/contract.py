@@ -41,6 +41,8 @@ class Problem:
         Context rows that stay fixed.
     warmup, draws : int
         Steps of each chain in warm-up and after it, for samplers that adapt.
+    near : State or None
+        A point near which the chains start, for samplers that take the curvature there; the same for all chains.
     elsewhere : bool
         Whether loops over pairs run in other processes, so that the sampler need not lay out the pairs.
     """
@@ -52,6 +54,7 @@ class Problem:
     anchors: "Anchors | None" = None
     warmup: int = 0
     draws: int = 1
+    near: State | None = None
     elsewhere: bool = False
 
 

@@ -6,7 +6,7 @@ nothing heavy, so that help texts can be printed at once. The code stands beside
 
 import pkgutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import import_module
 from numbers import Integral, Real
@@ -45,6 +45,8 @@ class Method:
         Where its code is, ``module:name``: a `Sampler` or an `Approximation`, or what makes one.
     options : type
         Frozen dataclass of its options, of type int, float, bool or str, with their defaults.
+    before : Mapping
+        What the method did before it had an option, by the option's name: runs that do not state it keep to that.
     info : NamedTuple class
         The statistics of a draw; the first is ``log_posterior``.
     caveat : str
@@ -61,6 +63,7 @@ class Method:
     use: str
     code: str
     options: type = NoOptions
+    before: Mapping[str, Any] = field(default_factory=dict)
     info: Any = Info
     caveat: str = ""
     learns: bool = False
@@ -89,6 +92,10 @@ class Method:
             if not isinstance(value, fits) or (isinstance(value, bool) and kinds[name] is not bool):
                 raise OptionError(f"option {name} is {value!r}; it must be {_TYPES[kinds[name]]}")
         return asdict(self.options(**{name: kinds[name](value) for name, value in given.items()}))
+
+    def stored_options(self, stored: Mapping[str, Any]) -> Any:
+        """Return the options of a run, which may have been stored by an older version."""
+        return self.options(**{**self.before, **stored})
 
     def read_options(self, texts: Sequence[str]) -> dict[str, Any]:
         """Read options such as ``starts=3``; if one is given twice, the last counts."""

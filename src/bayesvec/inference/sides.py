@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from bayesvec._parallel import WORTH_SHARING, Threads
-from bayesvec._types import Bool, Float32, Float64, Int64
+from bayesvec._types import Bool, Float32, Float64, Int64, UInt8
 from bayesvec.counts.pairs import Side
 from bayesvec.errors import NumericalError
 from bayesvec.kernels.coupling import Coupling, couple_rows
-from bayesvec.kernels.rows import SEGMENT, RowSide
+from bayesvec.kernels.hamiltonian import curvatures
+from bayesvec.kernels.rows import SEGMENT, RowSide, make_work
 from bayesvec.kernels.trees import Trees
+from bayesvec.kernels.vector import padded_rows
 from bayesvec.priors import RowPrior
 from bayesvec.priors.coupling import Sparse, colours, search_breadth_first
 
@@ -47,8 +49,12 @@ class Colour:
 
     def only(self, kept: Bool) -> "Colour":
         """Return the rows that are ``kept``."""
-        here = kept[self.rows]
-        return Colour(self.rows[here], self.cost[here], self.huge[kept[self.huge]])
+        return self.where(kept[self.rows])
+
+    def where(self, chosen: Bool) -> "Colour":
+        """Return those of its rows that are ``chosen``, (rows of the colour,)."""
+        rows = self.rows[chosen]
+        return Colour(rows, self.cost[chosen], np.intersect1d(self.huge, rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +89,7 @@ class Half:
     forest: Forest | None = None
     weight: Float64 | None = None  # (rows,) of each row in the mean of its tree, if scales are learned
     scales: tuple[float, ...] = ()  # of the prior, those that are learned
+    curvature: UInt8 | None = None  # (pairs,) of the log likelihood at a reference, if there is one
 
     @property
     def huge(self) -> Int64:
@@ -131,6 +138,17 @@ class Half:
             colours=tuple(colour.only(kept) for colour in self.colours),
             forest=self.forest and self.forest.only(kept),
         )
+
+    def near(self, rows: Float32, other: Float32, threads: Threads) -> "Half":
+        """Return it with the curvature of the log likelihood of each pair at a reference, the vectors given."""
+        side, x, y = self.side, padded_rows(rows), padded_rows(other)
+        found = np.empty(len(side.other), dtype=np.uint8)
+        works = [make_work(rows.shape[1]) for _ in range(threads.count)]
+        threads.run(
+            lambda first, last, thread: curvatures(first, last, side, x, y, works[thread], found),
+            threads.chunks(np.diff(side.indptr) + 1, self.least),
+        )
+        return replace(self, curvature=found)
 
     def coupled(self, x: Float32, share: float, threads: Threads) -> RowSide:
         """Return the side with the shift of every row given the others as they are, C times ``share``."""

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from bayesvec._types import Float64, Int32
+from bayesvec._types import Float32, Float64, Int32
 from bayesvec.kernels.compiled import fused
 
 FLOOR = -708.0  # exp of less is not a normal number
@@ -77,3 +77,53 @@ def curve(eta: Float64, n_pos: Int32, n_neg: Int32, weight: Float64) -> None:
         up = x >= 0.0
         weight[i] = (pos + neg) * near * far
         eta[i] = pos * (far if up else near) - neg * (near if up else far)
+
+
+# The same in single precision, for loops over pairs whose logits are no more exact than that.
+_ONE, _HALF, _TWO = np.float32(1.0), np.float32(0.5), np.float32(2.0)
+_FLOOR_SINGLE = np.float32(-87.0)
+_MAGIC_SINGLE = np.float32(1.5 * 2.0**23)
+_LOG2E_SINGLE = np.float32(_LOG2E)
+_LN2_HIGH_SINGLE = np.float32(0.693145751953125)  # 16 bits: k times it is exact
+_LN2_LOW_SINGLE = np.float32(math.log(2.0) - 0.693145751953125)
+_EXP_SINGLE = _EXP[6:].astype(np.float32)  # up to r^7: error below 6e-9
+_ATANH_SINGLE = _ATANH[10:].astype(np.float32)  # up to z^6: error below 2e-8
+_ONE_BITS_SINGLE = np.int32(127 << 23)
+_EXPONENT_SINGLE = np.int32(23)
+
+
+@fused
+def link_single(
+    eta: Float32, n: Int32, kappa: Float32, weight: float, residual: Float32, term: Float32
+) -> None:
+    """Put kappa - w n (s(eta) - 1/2), the slope of the log likelihood, into ``residual``; that itself into ``term``.
+
+    With kappa = w (n+ - n / 2) the log likelihood is -w n log(1 + e) - |eta| w n', where n' is n- for eta >= 0 and
+    n+ below: a sum of terms of one sign, so that nothing cancels.
+    """
+    w = np.float32(weight)
+    for i in range(eta.shape[0]):
+        x = eta[i]
+        size = abs(x)
+        y = -size
+        y = _FLOOR_SINGLE if y < _FLOOR_SINGLE else y
+        shifted = y * _LOG2E_SINGLE + _MAGIC_SINGLE
+        k = shifted - _MAGIC_SINGLE
+        r = (y - k * _LN2_HIGH_SINGLE) - k * _LN2_LOW_SINGLE
+        series = _EXP_SINGLE[0]
+        for j in range(1, 8):
+            series = series * r + _EXP_SINGLE[j]
+        power = np.int32((np.float32(shifted).view(np.int32) << _EXPONENT_SINGLE) + _ONE_BITS_SINGLE)
+        e = series * power.view(np.float32)
+        near = _ONE / (_ONE + e)
+        f = e / (_TWO + e)
+        z = f * f
+        atanh = _ATANH_SINGLE[0]
+        for j in range(1, 7):
+            atanh = atanh * z + _ATANH_SINGLE[j]
+        half = _HALF * w * np.float32(n[i])
+        up = x >= np.float32(0.0)
+        s = near if up else e * near
+        residual[i] = kappa[i] - _TWO * half * (s - _HALF)
+        wrong = half - kappa[i] if up else half + kappa[i]
+        term[i] = -size * wrong - _TWO * half * (_TWO * f * atanh)

@@ -222,6 +222,30 @@ def _scale_four(typing, source, numbers, place, root, weight, panel, y):  # type
     return signature, generate
 
 
+def _add_four(typing, source, numbers, place, weight, y):  # type: ignore[no-untyped-def]
+    signature = types.void(source, numbers, types.int64, weight, y)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        kinds = signature.args
+        rows, vectors = _four_rows(context, builder, kinds, args)
+        held, _ = row_of(context, builder, kinds[3], args[3])
+        places = [builder.add(args[2], as_index(i)) for i in range(4)]
+        weights = [FLOATS.spread(builder, builder.load(builder.gep(held, [place]))) for place in places]
+        y, _ = row_of(context, builder, kinds[4], args[4])
+
+        def body(index: Any, nothing: list[Any]) -> list[Any]:
+            offset = builder.mul(index, as_index(FLOATS.lanes))
+            total = FLOATS.load(builder, y, offset)
+            for row, weight in zip(rows, weights, strict=True):
+                total = FLOATS.multiply_add(builder, weight, FLOATS.load(builder, row, offset), total)
+            FLOATS.store(builder, total, y, offset)
+            return []
+
+        emit_loop(builder, vectors, [], body)
+
+    return signature, generate
+
+
 def _emit_dot(kind: Vectors, builder: Any, left: Any, right: Any, start: Any, width: Any) -> Any:
     """Emit the dot product of two rows from ``start`` to ``width``."""
 
@@ -355,6 +379,8 @@ def _emit_tile(
 dot_four: Any = intrinsic(_dot_four)
 # for i < 4, with j = place + i: panel[j] = root[j] * source[numbers[j]]; y += weight[j] * source[numbers[j]]
 scale_four: Any = intrinsic(_scale_four)
+# y += weight[j] * source[numbers[j]] for j = place .. place + 3
+add_four: Any = intrinsic(_add_four)
 # returns left[i] @ right[j] of float32 rows
 dot_rows: Any = intrinsic(_dot_rows)
 # returns matrix[row, start:stop] @ x[start:stop] of float64 rows

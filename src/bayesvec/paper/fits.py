@@ -10,7 +10,7 @@ from bayesvec.estimates.convergence import ess_bulk, rhat
 from bayesvec.estimates.per_draw import cosines
 from bayesvec.fitting import fit
 from bayesvec.paper.cells import Settings
-from bayesvec.paper.variants import VARIANTS
+from bayesvec.paper.variants import VARIANTS, stated
 from bayesvec.paper.workspace import Workspace
 from bayesvec.posterior.posterior import Posterior
 from bayesvec.priors import covariance
@@ -83,7 +83,7 @@ def fit_variant(
         method=variant.method,
         identify="procrustes" if variant.anchors is None else "fixed",
         anchors=variant.anchors or "qr",
-        options=settings["options"],
+        options=stated(settings["method"], settings["options"]),
         **_prior(settings),
         store=store,
     )

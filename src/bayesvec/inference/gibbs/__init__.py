@@ -7,7 +7,8 @@ from bayesvec.errors import OptionError
 from bayesvec.inference.methods import Method
 from bayesvec.storage.kinds import SWEEPS
 
-OVERRELAX = 0.7  # measured: benchmarks/overrelax.py
+OVERRELAX = 0.9  # measured: benchmarks/overrelax.py
+AUGMENT_EVERY = 8  # sweeps of which one is by Polya-Gamma variables: no row can be rejected there
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,10 @@ class Options:
         than axes not at all (unless their tree is redrawn as a whole). What words and contexts can only do together
         then takes fewer sweeps; what is even around the means, such as the log posterior, takes a few more. No effect
         on rows that are restarted.
+    hamiltonian : bool
+        Move rows of at least K pairs by Hamiltonian dynamics in seven of eight sweeps, where chains start near a mode
+        (``init="map"`` or given vectors); otherwise, in the eighth, and with ``restart`` or several ``inner_steps``,
+        by Polya-Gamma variables.
     """
 
     inner_steps: int = 1
@@ -41,6 +46,7 @@ class Options:
     orbit: bool = True
     joint: str = "auto"
     overrelax: float = OVERRELAX
+    hamiltonian: bool = True
 
     def __post_init__(self) -> None:
         from bayesvec.kernels.rows import MOST_INNER_STEPS
@@ -58,6 +64,11 @@ class Options:
         """What the kernels take for ``overrelax``."""
         return 0.0 if self.restart else float(self.overrelax)
 
+    def moves(self, sweep: int) -> bool:
+        """Whether rows of many pairs are moved by Hamiltonian dynamics in a sweep."""
+        moving = self.hamiltonian and not self.restart and self.inner_steps == 1
+        return moving and sweep % AUGMENT_EVERY != 0
+
 
 METHOD = Method(
     name="gibbs",
@@ -67,6 +78,7 @@ METHOD = Method(
     use="The default, for any size.",
     code="bayesvec.inference.gibbs.sampler:prepare",
     options=Options,
+    before={"hamiltonian": False},
     learns=True,
     distributed=True,
 )

@@ -14,6 +14,7 @@ from bayesvec.inference.gibbs import Options
 from bayesvec.inference.sides import Colour, Half
 from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import couple_rows
+from bayesvec.kernels.hamiltonian import make_path, move_rows
 from bayesvec.kernels.polyagamma_tables import Tables
 from bayesvec.kernels.rows import (
     SEGMENT,
@@ -37,6 +38,10 @@ class Drawing(NamedTuple):
     works: list[Work]  # one for each thread
     threads: Threads
 
+    def moves(self, half: Half) -> bool:
+        """Whether rows of many pairs are moved by Hamiltonian dynamics."""
+        return half.curvature is not None and self.options.moves(int(self.key.sweep))
+
 
 def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[int]:
     """Redraw every row of one side in place: tree by tree, or colour by colour; return the rows that broke down.
@@ -58,6 +63,10 @@ def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[
     side = half.side if half.coupling is None else half.side._replace(shift=half.side.shift.copy())
     broken: list[int] = []
     for colour in half.colours:
+        if drawing.moves(half):
+            many = np.diff(half.side.indptr)[colour.rows] >= drawing.works[0].dim
+            broken += _move_colour(half, side, colour.where(many), rows, other, drawing)
+            colour = colour.where(~many)
         broken += _redraw_colour(half, side, colour, rows, other, drawing)
     return broken
 
@@ -104,6 +113,31 @@ def _redraw_colour(
     for row in colour.huge.tolist():
         if not _redraw_huge(side, row, rows[row], other, drawing):
             broken.append(row)
+    return broken
+
+
+def _move_colour(
+    half: Half, side: RowSide, colour: Colour, rows: Float32, other: Float32, drawing: Drawing
+) -> list[int]:
+    """Move rows of many pairs that are not coupled with each other, as `_redraw_colour` redraws them."""
+    options, _, key, works, threads = drawing
+    base, coupling, curvature, order = half.side.shift, half.coupling, half.curvature, colour.rows
+    assert curvature is not None
+    paths = [make_path(work.dim, len(work.panel)) for work in works]
+    broken: list[int] = []
+
+    def work(first: int, last: int, thread: int) -> None:
+        if coupling is not None:
+            couple_rows(first, last, order, coupling, 1.0, rows, base, side.shift)
+        own, path = works[thread], paths[thread]
+        row = move_rows(
+            first, last, order, side, curvature, rows, other, options.overrelaxation, key, own, path
+        )
+        if row >= 0:
+            broken.append(row)
+
+    sizes = np.diff(side.indptr)[order]
+    threads.run(work, threads.chunks(sizes + works[0].dim // 3 + 1, half.least))
     return broken
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesvec._parallel import Threads
+from bayesvec._parallel import Threads, default_threads
 from bayesvec._types import Float32, Float64
 from bayesvec.inference.contract import Problem, Sampler, Start
 from bayesvec.inference.gibbs import Options, ahead
@@ -157,15 +157,19 @@ def prepare(problem: Problem) -> Gibbs:
     moving = options.orbit and not options.restart and anchors is None
     coupled = prior.rho.coupling is not None or prior.alpha.coupling is not None
     given: dict[str, Any] = {"weight": counts.weight, "bare": problem.elsewhere}
+    by_word = make_half(rng.RHO, counts.words, counts.by_word, prior.rho, dim, free, **given)
+    by_context = make_half(rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, anchored, **given)
+    if problem.near is not None and options.hamiltonian and not problem.elsewhere:
+        rho, alpha = problem.near
+        with Threads(default_threads()) as threads:
+            by_word, by_context = by_word.near(rho, alpha, threads), by_context.near(alpha, rho, threads)
     return Gibbs(
         dim=dim,
         prior=prior,
         options=options,
         anchors=anchors,
-        by_word=make_half(rng.RHO, counts.words, counts.by_word, prior.rho, dim, free, **given),
-        by_context=make_half(
-            rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, anchored, **given
-        ),
+        by_word=by_word,
+        by_context=by_context,
         tables=load_tables(counts.weight),
         orbit=moving and prior.rotates,
         shears=moving and not prior.rotates and not coupled,
