@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from one_row import CASES, ONE_ROW, exact_moments, make_row, pad, unbalanced
 
 from bayesvec.counts.pairs import Side
 from bayesvec.inference.sides import make_side
@@ -9,13 +10,12 @@ from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma import fill_polyagamma
 from bayesvec.kernels.polyagamma_tables import load_tables
 from bayesvec.kernels.rows import SEGMENT, data_fraction, log_posterior_rows, make_work, redraw_rows
-from bayesvec.kernels.vector import padded
 from bayesvec.priors import RowPrior
 from evidence import agrees, moments
-from one_row import CASES, ONE_ROW, exact_moments, make_row, pad, unbalanced
 
 TABLES = load_tables()
 NORMALS = 1 << 31  # the block at which a row's normals begin
+
 
 def twin(side, other, x, key, *, relax=0.0, bug=None):
     """The update in plain NumPy, with the same omega and the same normals."""

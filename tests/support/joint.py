@@ -133,11 +133,14 @@ def joint_draws(
 
     If the sweep leaves the posterior invariant, the parameters keep their prior distribution (Geweke 2004).
 
-    ``near`` is where the sampler takes curvatures; ``spoil`` may change the problem that the sweep is given, ``extra`` is added to its positives; ``watch`` makes
-    the statistics of the draws of (rho, alpha, scales); ``scales`` are the initial values of learned ones; ``stop``
-    is asked after each stage whether the draws so far are enough.
+    ``near`` is where the sampler takes curvatures; ``spoil`` may change the problem that the sweep is given,
+    ``extra`` is added to its positives; ``watch`` makes the statistics of the draws of (rho, alpha, scales);
+    ``scales`` are the initial values of learned ones; ``stop`` is asked after each stage whether the draws so far
+    are enough.
     """
-    problem = with_own_data(gibbs.prepare(Problem(counts, prior, dim, options=options, anchors=anchors, near=near)))
+    problem = with_own_data(
+        gibbs.prepare(Problem(counts, prior, dim, options=options, anchors=anchors, near=near))
+    )
     side, by_context = problem.by_word.side, problem.by_context.side
     swept = problem if spoil is None else spoil(problem)
     generator = np.random.default_rng(7)

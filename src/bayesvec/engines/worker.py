@@ -15,6 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bayesvec import __version__
+from bayesvec import _atomic as files
 from bayesvec._machine import processor
 from bayesvec._parallel import Threads
 from bayesvec._types import Array, Float32, Float64, Int64

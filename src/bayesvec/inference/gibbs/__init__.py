@@ -7,7 +7,7 @@ from bayesvec.errors import OptionError
 from bayesvec.inference.methods import Method
 from bayesvec.storage.kinds import SWEEPS
 
-OVERRELAX = 0.9  # measured: benchmarks/overrelax.py
+OVERRELAX = 0.8  # measured: benchmarks/overrelax.py
 AUGMENT_EVERY = 8  # sweeps of which one is by Polya-Gamma variables: no row can be rejected there
 
 
