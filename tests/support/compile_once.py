@@ -23,7 +23,8 @@ def world():
 
 def fit(counts, dim, method="gibbs", **options):
     with tempfile.TemporaryDirectory() as folder:
-        options = {"draws": 2, "warmup": 2, "threads": 1, "progress": False} | options
+        # eight sweeps: seven by Hamiltonian dynamics, one by Polya-Gamma variables
+        options = {"draws": 2, "warmup": 6, "threads": 1, "progress": False} | options
         bv.fit(counts, dim, method=method, out=Path(folder) / "run", **options)
 
 

@@ -43,16 +43,22 @@ def wait() -> None:
 
 def compile_sampler() -> None:
     """Sweep over a few pairs, with the default prior, as a run with all defaults does."""
+    import numpy as np
+
     from bayesvec.counts.pairs import from_pairs
     from bayesvec.inference.contract import Problem, Start
+    from bayesvec.inference.gibbs import AUGMENT_EVERY
     from bayesvec.inference.gibbs.sampler import prepare
+    from bayesvec.inference.state import State
     from bayesvec.priors import covariance
 
     names = ("a", "b")
     counts = from_pairs([0, 0, 1], [0, 1, 1], n_pos=[1, 2, 0], n_neg=[1, 0, 3], words=names, contexts=names)
-    sampler = prepare(Problem(counts, covariance(2), 2))
+    near = State(*np.ones((2, 2, 2), dtype=np.float32))
+    sampler = prepare(Problem(counts, covariance(2), 2, near=near))
     state = sampler.init(Start(seed=1, chain=0))
-    sampler.step(state, seed=1, chain=0, number=1, threads=Threads(1))
+    for number in (1, AUGMENT_EVERY):  # by Hamiltonian dynamics, and by Polya-Gamma variables
+        sampler.step(state, seed=1, chain=0, number=number, threads=Threads(1))
 
 
 if __name__ == "__main__":
