@@ -7,9 +7,8 @@ from scipy.special import expit
 from bayesvec._parallel import Threads
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.errors import NumericalError, OptionError
-from bayesvec.inference.contract import Problem, Start
+from bayesvec.inference.contract import Near, Problem, Start
 from bayesvec.inference.gibbs import sampler as gibbs
-from bayesvec.inference.state import State
 from bayesvec.kernels import orbit as orbit_kernel
 from bayesvec.kernels.rows import SEGMENT
 from bayesvec.model.density import Model
@@ -81,7 +80,7 @@ GEWEKE = {
 }
 
 
-# Moved by Hamiltonian dynamics, with curvatures at a point that has nothing to do with the data
+# Moved by Hamiltonian dynamics, with the curvature at a point that has nothing to do with the data
 MOVED = {
     "flat prior": (4, 3, 0.5, None, None),
     "tight prior, more contexts": (3, 5, 20.0, None, None),
@@ -92,7 +91,8 @@ MOVED = {
 
 def reference(num_words, num_contexts, seed=3):
     generator = np.random.default_rng(seed)
-    return State(*(generator.normal(size=(rows, 2)).astype(np.float32) for rows in (num_words, num_contexts)))
+    sides = [generator.normal(size=(rows, 2)) for rows in (num_words, num_contexts)]
+    return Near(*sides, *(0.3 + 0.1 * np.abs(side) for side in sides))
 
 
 @pytest.mark.parametrize("name", MOVED)
@@ -302,7 +302,7 @@ def test_a_row_that_cannot_be_moved_is_redrawn_in_every_eighth_sweep():
     # n = 1000, n+ = 5, curvature at the mode: from 0 every path ends far beyond it and is rejected
     counts = from_pairs([0], [0], n_pos=[5], n_neg=[995], words=["w"], contexts=["c"])
     anchors = Anchors(np.array([0]), np.ones((1, 1)))
-    near = State(np.full((1, 1), -5.0, np.float32), np.ones((1, 1), np.float32))
+    near = Near(np.full((1, 1), -5.0), np.ones((1, 1)), np.full((1, 1), 0.1), np.full((1, 1), 0.1))
     problem = gibbs.prepare(Problem(counts, spherical(1.0), 1, anchors=anchors, near=near))
     state = problem.init(Start(seed=1, chain=0, rho=np.zeros((1, 1)), alpha=np.ones((1, 1))))
     seen = []

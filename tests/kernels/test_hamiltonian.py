@@ -2,22 +2,48 @@
 
 import numpy as np
 import pytest
-from one_row import CASES, ONE_ROW, exact_moments, make_row, pad, unbalanced
+from one_row import CASES, exact_moments, make_row, pad, unbalanced
 from scipy.special import expit
 
 from bayesvec.kernels import rng
-from bayesvec.kernels.hamiltonian import FULL, STEPS, curvatures, make_path, move_rows
+from bayesvec.kernels.hamiltonian import STEPS, Shapes, find_shapes, make_path, move_rows
 from bayesvec.kernels.logistic import link_single
 from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, SEGMENT, make_work
 from evidence import agrees, moments
 
 MOVED = {name: case for name, case in CASES.items() if case["count"] >= case["dim"]}
+ORDER = np.zeros(1, dtype=np.int64)
 
 
-def codes(side, other, x):
-    """The curvature of each pair at the vector ``x``, as the kernels take it."""
-    out = np.empty(len(side.other), dtype=np.uint8)
-    curvatures(0, 1, side, pad(x), other, make_work(len(x)), out)
+def reference(side, other, x, sizes=0.1):
+    """Q of the row at a reference, as the kernels take it: the row at ``x``, the other side as it is."""
+    dim = len(x)
+    triangle = np.empty((1, dim * (dim + 1) // 2), dtype=np.float32)
+    shapes = Shapes(ORDER, triangle, np.empty(1))
+    variance = np.zeros_like(other)
+    variance[:, :dim] = sizes**2
+    assert find_shapes(0, 1, side, pad(x), other, variance, make_work(dim), shapes) == -1
+    return shapes
+
+
+def rotation_of(dim, seed=5):
+    """A random orthogonal matrix."""
+    return np.linalg.qr(np.random.default_rng(seed).normal(size=(dim, dim)))[0].copy()
+
+
+def move(side, shapes, rows, other, relax, key, *, rotation=None):
+    """Move the row once."""
+    dim = side.precision.shape[1]
+    turn = np.eye(dim) if rotation is None else rotation
+    work = make_work(dim)
+    path, back = make_path(dim, len(work.panel)), np.ascontiguousarray(turn.T)
+    move_rows(0, 1, ORDER, side, shapes, turn, back, rows, other, relax, key, work, path)
+
+
+def upper(shapes, dim):
+    """The factor as a matrix."""
+    out = np.zeros((dim, dim))
+    out[np.triu_indices(dim)] = shapes.factor[0]
     return out
 
 
@@ -31,15 +57,12 @@ def density(side, other, x):
     return value, gradient
 
 
-def twin(side, other, curvature, x, key, relax, *, steps=STEPS, bug=None):
+def twin(side, other, shapes, x, key, relax, *, rotation=None, steps=STEPS, bug=None):
     """The end of the path from ``x`` and the log of the probability to accept it, in plain NumPy."""
     dim = len(x)
-    a = other[:, :dim].astype(np.float64)
-    data = (a.T * (curvature / FULL * side.weight * side.n)) @ a
-    precision = np.diag(side.precision[0]) + data
-    lower = np.linalg.cholesky(precision)
-    angle = np.arccos(-relax * np.trace(data) / np.trace(precision)) / steps
-    kick = np.sin(angle) / (1 + np.cos(angle))
+    root = upper(shapes, dim) @ (np.eye(dim) if rotation is None else rotation).T  # root^T root is O Q O^T
+    angle = np.arccos(-relax * shapes.fraction[0]) / steps
+    kick = np.tan(angle / 2)
     if bug == "kick":
         kick = 0.5 * angle  # Strang's splitting: as exact after the correction, but not for a Gaussian
     momentum = np.empty(dim)
@@ -47,11 +70,11 @@ def twin(side, other, curvature, x, key, relax, *, steps=STEPS, bug=None):
     value, gradient = density(side, other, x)
     change = 0.5 * momentum @ momentum - value
     for _ in range(steps):
-        momentum = momentum + kick * np.linalg.solve(lower, gradient)
+        momentum = momentum + kick * np.linalg.solve(root.T, gradient)
         step = np.sin(angle) * momentum
-        x = x + np.linalg.solve(lower.T, step)
+        x = x + np.linalg.solve(root, step)
         value, gradient = density(side, other, x)
-        momentum = np.cos(angle) * momentum + kick * (np.linalg.solve(lower, gradient) + step)
+        momentum = np.cos(angle) * momentum + kick * (np.linalg.solve(root.T, gradient) + step)
     return x, change + value - 0.5 * momentum @ momentum
 
 
@@ -59,38 +82,47 @@ def twin(side, other, curvature, x, key, relax, *, steps=STEPS, bug=None):
 @pytest.mark.parametrize("dim", [1, 2, 5, 8, 20, 64, 100])
 def test_equals_its_numpy_twin(dim, relax):
     side, other = make_row(3 * dim + 4, dim, seed=dim, largest=8, mean=0.1, weight=0.7)
-    curvature = codes(side, other, 0.2 * np.random.default_rng(9).normal(size=dim))
-    rows, work = pad(np.zeros(dim)), make_work(dim)
-    path, moved = make_path(dim, len(work.panel)), 0
+    shapes, rotation = (
+        reference(side, other, 0.2 * np.random.default_rng(9).normal(size=dim)),
+        rotation_of(dim),
+    )
+    shapes = Shapes(
+        shapes.row, 1.2 * shapes.factor, shapes.fraction
+    )  # rotated at random it would be too small
+    rows, moved = pad(np.zeros(dim)), 0
     for number in range(20):
         key, start = rng.make_key(1, rng.RHO, sweep=number), rows[0, :dim].copy()
-        assert move_rows(0, 1, ONE_ROW, side, curvature, rows, other, relax, key, work, path) == -1
-        end, change = twin(side, other, curvature, start.astype(np.float64), key, relax)
+        move(side, shapes, rows, other, relax, key, rotation=rotation)
+        end, change = twin(side, other, shapes, start.astype(np.float64), key, relax, rotation=rotation)
         wanted = np.log(rng.uniforms(key, 0, NORMALS + NORMALS_STEP)[0])
         assert abs(wanted - change) > 1e-3  # or rounding could decide
-        expected = end if wanted < change else start
         moved += wanted < change
-        np.testing.assert_allclose(rows[0, :dim], expected, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(rows[0, :dim], end if wanted < change else start, rtol=1e-4, atol=1e-4)
     assert moved > 0
+
+
+@pytest.mark.parametrize("dim", [1, 2, 7, 50])
+def test_shapes_are_the_curvature_at_the_reference(dim):
+    side, other = make_row(4 * dim + 200, dim, seed=dim, weight=0.6)
+    generator = np.random.default_rng(1)
+    x, sizes = generator.normal(size=dim), generator.uniform(0.1, 0.5, size=(len(other), dim))
+    shapes, a = reference(side, other, x, sizes), other[:, :dim].astype(np.float64)
+    s = expit(a @ x.astype(np.float32))
+    weight = 0.6 * side.n * s * (1 - s)
+    data = (a.T * weight) @ a + np.diag(weight @ sizes**2)
+    expected = data + np.diag(side.precision[0])
+    root = upper(shapes, dim)
+    np.testing.assert_allclose(root.T @ root, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+    np.testing.assert_allclose(shapes.fraction[0], np.trace(data) / np.trace(expected), rtol=1e-5)
 
 
 def test_a_gaussian_keeps_its_energy_whatever_its_mean():
     side, other = make_row(12, 4, seed=3, precision=2.0, mean=0.8)
     flat = side._replace(n=np.zeros_like(side.n))  # a likelihood that is linear in the logits
-    key, curvature = rng.make_key(1, rng.RHO), np.ones(12, dtype=np.uint8)
-    _, change = twin(flat, other, curvature, np.array([3.0, -1.0, 0.5, 2.0]), key, 0.0)
-    assert abs(change) < 1e-9
-    _, change = twin(flat, other, curvature, np.array([3.0, -1.0, 0.5, 2.0]), key, 0.0, bug="kick")
-    assert abs(change) > 0.01
-
-
-def test_curvatures_are_those_of_the_logistic():
-    side, other = make_row(300, 7, seed=1)
-    x = np.random.default_rng(2).normal(size=7) * 2
-    s = expit(other[:, :7].astype(np.float64) @ x.astype(np.float32))
-    exact = np.maximum(1, np.round(FULL * s * (1 - s)))
-    assert np.abs(codes(side, other, x) - exact).max() <= 1  # halves may be rounded either way
-    assert codes(side, other, 1e4 * x).min() == 1
+    key, start = rng.make_key(1, rng.RHO), np.array([3.0, -1.0, 0.5, 2.0])
+    shapes = reference(flat, other, np.zeros(4))
+    assert abs(twin(flat, other, shapes, start, key, 0.0)[1]) < 1e-6
+    assert abs(twin(flat, other, shapes, start, key, 0.0, bug="kick")[1]) > 0.01
 
 
 def test_link_in_single_precision():
@@ -108,19 +140,21 @@ def test_link_in_single_precision():
     np.testing.assert_allclose(term, value, rtol=2e-6, atol=1e-6)
 
 
-def repeat(side, other, dim, count, *, relax=0.9, at=0.3, start=0.0, accept=True):
-    """Move the row ``count`` times, with curvatures at a point that is not the mode."""
-    rows, work = pad(np.full(dim, start)), make_work(dim)
-    curvature, path = codes(side, other, np.full(dim, at)), make_path(dim, len(work.panel))
-    key, out = rng.make_key(2, rng.RHO), np.empty((count, dim))
+def repeat(side, other, dim, count, *, relax=0.9, at=0.3, start=0.0, scale=1.0, accept=True):
+    """Move the row ``count`` times, with Q at a point that is not the mode, rotated and scaled."""
+    rows, rotation = pad(np.full(dim, start)), rotation_of(dim)
+    shapes = reference(side, other, np.full(dim, at))
+    shapes = shapes._replace(factor=np.float32(scale) * shapes.factor)
+    work, back = make_work(dim), np.ascontiguousarray(rotation.T)
+    path, key, out = make_path(dim, len(work.panel)), rng.make_key(2, rng.RHO), np.empty((count, dim))
     x = np.full(dim, start)
     for i in range(count):
         sweep = rng.at_sweep(key, i)
         if accept:
-            assert move_rows(0, 1, ONE_ROW, side, curvature, rows, other, relax, sweep, work, path) == -1
+            move_rows(0, 1, ORDER, side, shapes, rotation, back, rows, other, relax, sweep, work, path)
             out[i] = rows[0, :dim]
         else:
-            x = out[i] = twin(side, other, curvature, x, sweep, relax)[0]
+            x = out[i] = twin(side, other, shapes, x, sweep, relax, rotation=rotation)[0]
     return out
 
 
@@ -130,6 +164,11 @@ def test_matches_quadrature(name, relax):
     side, other = make_row(seed=4, **MOVED[name])
     expected = exact_moments(side, other, MOVED[name]["dim"])
     assert agrees(moments(repeat(side, other, MOVED[name]["dim"], 30_000, relax=relax)), expected)
+
+
+def test_matches_quadrature_with_a_q_that_is_far_too_small():
+    side, other = make_row(seed=4, **CASES["two axes"])
+    assert agrees(moments(repeat(side, other, 2, 30_000, scale=0.6)), exact_moments(side, other, 2))
 
 
 def test_matches_quadrature_when_unbalanced():
@@ -149,55 +188,50 @@ def test_planted_bugs_are_seen(bug):
         "weight": lambda: side._replace(weight=1.0),
         "always accepted": lambda: side,
     }[bug]()
-    draws = repeat(spoiled, other, 2, 30_000, at=1.5, accept=bug != "always accepted")
+    draws = repeat(spoiled, other, 2, 30_000, scale=0.6, accept=bug != "always accepted")
     assert not agrees(moments(draws), expected)
 
 
 def test_rows_of_many_segments_are_moved_as_one():
-    count = SEGMENT + 1000
-    side, other = make_row(count, 3, seed=6, largest=4, precision=1.0)
-    start = np.zeros(3, dtype=np.float32)
-    rows, work, key = pad(start), make_work(3), rng.make_key(1, rng.RHO)
-    curvature = codes(side, other, np.zeros(3))
-    path = make_path(3, len(work.panel))
-    assert move_rows(0, 1, ONE_ROW, side, curvature, rows, other, 0.9, key, work, path) == -1
-    end, change = twin(side, other, curvature, np.zeros(3), key, 0.9)
+    side, other = make_row(SEGMENT + 1000, 3, seed=6, largest=4, precision=1.0)
+    rows, key, shapes = pad(np.zeros(3)), rng.make_key(1, rng.RHO), reference(side, other, np.zeros(3))
+    move(side, shapes, rows, other, 0.9, key)
+    end, change = twin(side, other, shapes, np.zeros(3), key, 0.9)
     assert np.log(rng.uniforms(key, 0, NORMALS + NORMALS_STEP)[0]) < change
     np.testing.assert_allclose(rows[0, :3], end, rtol=1e-3, atol=1e-4)
 
 
-def test_rows_that_are_fixed_stay_and_broken_ones_are_named():
+def test_a_reference_that_breaks_down_is_named():
     side, other = make_row(6, 2, seed=1)
-    rows, work, curvature = pad(np.ones(2)), make_work(2), codes(side, other, np.ones(2))
-    given = rows, other, 0.9, rng.make_key(0, rng.RHO), work, make_path(2, len(work.panel))
-    fixed = side._replace(fixed=np.ones(1, dtype=bool))
-    assert move_rows(0, 1, ONE_ROW, fixed, curvature, *given) == -1
-    np.testing.assert_array_equal(rows, pad(np.ones(2)))
     broken = side._replace(precision=np.full_like(side.precision, np.nan))
-    assert move_rows(0, 1, ONE_ROW, broken, curvature, *given) == 0
+    shapes = Shapes(ORDER, np.empty((1, 3), dtype=np.float32), np.empty(1))
+    assert find_shapes(0, 1, broken, pad(np.ones(2)), other, other, make_work(2), shapes) == 0
 
 
 def test_a_path_that_leaves_the_numbers_is_rejected():
     side, other = make_row(6, 2, seed=1)
-    side = side._replace(kappa=np.full_like(side.kappa, 3e38))
-    rows, work = pad(np.ones(2)), make_work(2)
-    given = rows, other, 0.9, rng.make_key(0, rng.RHO), work, make_path(2, len(work.panel))
-    assert move_rows(0, 1, ONE_ROW, side, np.ones(6, dtype=np.uint8), *given) == -1
+    shapes, rows = reference(side, other, np.ones(2)), pad(np.ones(2))
+    move(
+        side._replace(kappa=np.full_like(side.kappa, 3e38)),
+        shapes,
+        rows,
+        other,
+        0.9,
+        rng.make_key(0, rng.RHO),
+    )
     np.testing.assert_array_equal(rows, pad(np.ones(2)))
 
 
 def test_most_paths_are_accepted_and_more_than_with_one_step():
     side, other = make_row(400, 20, seed=8, largest=6, precision=10.0)
-    generator = np.random.default_rng(0)
-    curvature = codes(side, other, np.zeros(20))
-    rates = {}
+    shapes, rates = reference(side, other, np.zeros(20)), {}
     for steps in (1, STEPS):
         x, total = np.zeros(20), 0.0
         for number in range(300):
             key = rng.make_key(4, rng.RHO, sweep=number)
-            end, change = twin(side, other, curvature, x, key, 0.9, steps=steps)
+            end, change = twin(side, other, shapes, x, key, 0.9, steps=steps)
             total += np.exp(min(0.0, change))
-            x = end if np.log(generator.uniform()) < change else x
+            x = end if np.log(rng.uniforms(key, 0, NORMALS + NORMALS_STEP)[0]) < change else x
         rates[steps] = total / 300
     assert rates[STEPS] > 0.8
     assert rates[STEPS] > rates[1]

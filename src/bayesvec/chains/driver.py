@@ -13,9 +13,8 @@ from bayesvec._progress import progress as show_progress
 from bayesvec._types import Array
 from bayesvec.chains.start import find_start, jittered
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.inference.contract import Count, Independent, Problem, Report, Sampler, Start, silent
+from bayesvec.inference.contract import Count, Independent, Near, Problem, Report, Sampler, Start, silent
 from bayesvec.inference.methods import Method
-from bayesvec.inference.state import State
 from bayesvec.model.identification import Anchors, Reference, align, settle_reference
 from bayesvec.priors import Prior
 from bayesvec.storage.folder import cosines
@@ -117,7 +116,7 @@ class Driver:
             else None,
             warmup=settings.warmup,
             draws=settings.draws * settings.thin,
-            near=State(self.start["rho"], self.start["alpha"]) if "rho" in self.start else None,
+            near=Near.start(self.start),
             elsewhere=make_threads is not Threads,
         )
         self.sampler = self._make_sampler(threads, show, report)

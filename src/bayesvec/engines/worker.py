@@ -22,10 +22,11 @@ from bayesvec._types import Array, Float32, Float64, Int64
 from bayesvec.counts.store import open_side
 from bayesvec.engines.cut import cut
 from bayesvec.errors import RunError
+from bayesvec.inference.contract import Near
 from bayesvec.inference.gibbs import Options
 from bayesvec.inference.gibbs.engine import Local
 from bayesvec.inference.gibbs.redraw import Drawing, redraw
-from bayesvec.inference.sides import Half, make_half
+from bayesvec.inference.sides import Half, make_half, movable
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma_tables import load_tables
 from bayesvec.kernels.vector import padded, padded_rows
@@ -87,10 +88,10 @@ def lay_out(run: Folder, purpose: int, workers: int, number: int) -> Part:
         fixed[begin["anchor_rows"]] = True
     half = make_half(purpose, (), pairs, own, dim, fixed, weight=run.settings.weight, bare=True)
     blocks = cut(half, np.diff(pairs.indptr), workers)
-    half = half.only(pairs, blocks[number])
-    if "rho" in begin and run.settings.options.get("hamiltonian"):
-        near = begin["rho"], begin["alpha"]
-        half = half.near(*(near if purpose == rng.RHO else near[::-1]), Threads(1))
+    half, near = half.only(pairs, blocks[number]), Near.start(begin)
+    if near is not None and run.settings.options.get("hamiltonian"):
+        chosen = movable(np.diff(pairs.indptr), fixed, dim)
+        half = half.at_reference(near, chosen[np.isin(chosen, blocks[number])])
     return Part(half, own, blocks)
 
 

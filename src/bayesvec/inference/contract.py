@@ -5,7 +5,7 @@ of its address, whatever the number of threads and however often the run was int
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -21,6 +21,20 @@ if TYPE_CHECKING:
 Arrays = dict[str, "Array"]
 Report = Callable[[str], None]  # given a few words on the progress; may raise to stop
 Count = Callable[[int], None]  # given the number of steps done, warm-up included; may raise to stop
+
+
+class Near(NamedTuple):
+    """A point near which all chains start, and about the conditional standard deviation of each coordinate there."""
+
+    rho: "Array"  # (R, K)
+    alpha: "Array"  # (C, K)
+    rho_sizes: "Array"  # (R, K)
+    alpha_sizes: "Array"  # (C, K)
+
+    @classmethod
+    def start(cls, arrays: Mapping[str, "Array"]) -> "Near | None":
+        """Return the start that a run keeps; None if its chains do not start near one point."""
+        return cls(*(arrays[name] for name in cls._fields)) if set(cls._fields) <= set(arrays) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +55,8 @@ class Problem:
         Context rows that stay fixed.
     warmup, draws : int
         Steps of each chain in warm-up and after it, for samplers that adapt.
-    near : State or None
-        A point near which the chains start, for samplers that take the curvature there; the same for all chains.
+    near : Near or None
+        Where the chains start, for samplers that take the curvature there.
     elsewhere : bool
         Whether loops over pairs run in other processes, so that the sampler need not lay out the pairs.
     """
@@ -54,7 +68,7 @@ class Problem:
     anchors: "Anchors | None" = None
     warmup: int = 0
     draws: int = 1
-    near: State | None = None
+    near: "Near | None" = None
     elsewhere: bool = False
 
 

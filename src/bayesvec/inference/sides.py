@@ -9,21 +9,24 @@ or, where that would cost much beside the rest, in some.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesvec._parallel import WORTH_SHARING, Threads
-from bayesvec._types import Bool, Float32, Float64, Int64, UInt8
+from bayesvec._types import Bool, Float32, Float64, Int64
 from bayesvec.counts.pairs import Side
 from bayesvec.errors import NumericalError
+from bayesvec.inference.contract import Near
+from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import Coupling, couple_rows
-from bayesvec.kernels.hamiltonian import curvatures
+from bayesvec.kernels.hamiltonian import Shapes, find_shapes
 from bayesvec.kernels.rows import SEGMENT, RowSide, make_work
 from bayesvec.kernels.trees import Trees
 from bayesvec.kernels.vector import padded_rows
 from bayesvec.priors import RowPrior
 from bayesvec.priors.coupling import Sparse, colours, search_breadth_first
+from bayesvec.storage.room import CURVATURE_BYTES
 
 TREE_SHARE = 0.25  # of a sweep's time that redrawing whole trees may add to it, on average
 TREE_BYTES = 64 << 20  # that a tree may take in each thread
@@ -77,6 +80,28 @@ class Forest:
         return replace(self, trees=Trees(indptr, *parts), cost=self.cost[chosen])
 
 
+class Curvature(NamedTuple):
+    """The curvature of rows at a reference."""
+
+    shapes: Shapes
+    weighted: Float64  # (others, K) the other side there, each row times the precision with which it is known
+
+    def rotation(self, other: Float32) -> Float64:
+        """Return the rotation that takes the other side as it is to the reference (Procrustes)."""
+        dim = self.weighted.shape[1]
+        left, _, right = np.linalg.svd(other[:, :dim].astype(np.float64).T @ self.weighted)
+        return np.ascontiguousarray(left @ right)
+
+
+def movable(sizes: Int64, fixed: Bool, dim: int) -> Int64:
+    """Return the rows, rising, whose curvature is held: of at least K pairs, the longest if all are too many."""
+    most = CURVATURE_BYTES // (2 * dim * (dim + 1))
+    rows = np.flatnonzero((sizes >= dim) & ~fixed)
+    if len(rows) > most:
+        rows = np.sort(rows[np.argsort(-sizes[rows], kind="stable")[:most]])
+    return rows
+
+
 @dataclass(frozen=True, eq=False)
 class Half:
     """One side of the problem: half of a sweep."""
@@ -89,7 +114,7 @@ class Half:
     forest: Forest | None = None
     weight: Float64 | None = None  # (rows,) of each row in the mean of its tree, if scales are learned
     scales: tuple[float, ...] = ()  # of the prior, those that are learned
-    curvature: UInt8 | None = None  # (pairs,) of the log likelihood at a reference, if there is one
+    near: "Curvature | None" = None  # at a reference, if there is one
 
     @property
     def huge(self) -> Int64:
@@ -139,16 +164,20 @@ class Half:
             forest=self.forest and self.forest.only(kept),
         )
 
-    def near(self, rows: Float32, other: Float32, threads: Threads) -> "Half":
-        """Return it with the curvature of the log likelihood of each pair at a reference, the vectors given."""
-        side, x, y = self.side, padded_rows(rows), padded_rows(other)
-        found = np.empty(len(side.other), dtype=np.uint8)
-        works = [make_work(rows.shape[1]) for _ in range(threads.count)]
-        threads.run(
-            lambda first, last, thread: curvatures(first, last, side, x, y, works[thread], found),
-            threads.chunks(np.diff(side.indptr) + 1, self.least),
-        )
-        return replace(self, curvature=found)
+    def at_reference(self, near: Near, chosen: Int64) -> "Half":
+        """Return it with the curvature of the ``chosen`` rows at a reference."""
+        rows, other, sizes = near.rho, near.alpha, near.alpha_sizes
+        if self.purpose == rng.ALPHA:
+            rows, other, sizes = near.alpha, near.rho, near.rho_sizes
+        dim, count = rows.shape[1], len(chosen)
+        triangle = dim * (dim + 1) // 2
+        shapes = Shapes(chosen, np.empty((count, triangle), dtype=np.float32), np.empty(count))
+        x, y, variance = padded_rows(rows), padded_rows(other), padded_rows(np.square(sizes))
+        broken = find_shapes(0, count, self.side, x, y, variance, make_work(dim), shapes)
+        if broken >= 0:
+            raise broken_row(self.names, [broken])
+        weighted = other / np.square(sizes, dtype=np.float64).mean(axis=1, keepdims=True)
+        return replace(self, near=Curvature(shapes, weighted))
 
     def coupled(self, x: Float32, share: float, threads: Threads) -> RowSide:
         """Return the side with the shift of every row given the others as they are, C times ``share``."""

@@ -1,10 +1,7 @@
 r"""A row update by Hamiltonian dynamics: rows of one side moved given the other side, in place.
 
-The row is a logistic regression with log density l(x). In the coordinates y = U x, where
-
-.. math:: U^\top U = Q = \Lambda + \sum_v c_v \alpha_v \alpha_v^\top,
-
-with fixed numbers c, a step of angle :math:`\theta` from (y, p), with h = :math:`U^{-\top} \nabla l`, is
+The row is a logistic regression with log density l(x). In the coordinates y = U x, for a fixed matrix
+:math:`Q = U^\top U`, a step of angle :math:`\theta` from (y, p), with h = :math:`U^{-\top} \nabla l`, is
 
 .. math:: y' = y + \sin\theta\,(p + \tan\tfrac\theta2\, h(y)), \quad
           p' = \cos\theta\,(p + \tan\tfrac\theta2\, h(y)) + \tan\tfrac\theta2\,(h(y') + y' - y).
@@ -12,15 +9,21 @@ with fixed numbers c, a step of angle :math:`\theta` from (y, p), with h = :math
 It is a kick, a rotation and a kick, of which each preserves volume and which read the same backwards (a splitting
 into a Gaussian part, solved exactly, and the rest: Shahbaba, Lan, Johnson & Neal 2014). If l is Gaussian with
 precision Q, whatever its mean, the energy does not change at all. For a logistic regression it changes a little,
-and the end of the path is accepted with probability min(1, exp(-change)), so that the update is exact for every c.
+and the end of the path is accepted with probability min(1, exp(-change)), so that the update is exact for every Q
+that does not depend on the row.
 
 The path has total angle arccos(-r): for a Gaussian its end is m - r (x - m) + sqrt(1 - r^2) e, the overrelaxed update
 (`bayesvec.kernels.rows`), but of the posterior itself. Polya-Gamma variables can only be overrelaxed given
 themselves, and where logits are far from zero they carry less than half of the information: most of the
 overrelaxation is lost there, and it is what frequent words need.
 
-The numbers are c = w n s'(eta) at the logits of a reference that does not depend on the row, where the chains start,
-in steps of 1/1020: the closer Q is to the curvature, the larger the share of paths that are accepted.
+Q is found once, at a reference: vectors near which the chains start. With hats for the reference and s for about the
+conditional standard deviations of its coordinates, it is the curvature there with the other side as it varies,
+
+.. math:: Q = \Lambda + \sum_v w n_v s'(\hat\eta_v)\,(\hat\alpha_v \hat\alpha_v^\top + \mathrm{diag}(s_v^2)).
+
+The posterior may be rotated against the reference; the kernel takes the rotation O, found from the other side alone,
+and uses :math:`O Q O^\top`. So a sweep costs a few passes over the pairs of order K, not :math:`K^2`.
 """
 
 import math
@@ -28,9 +31,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesvec._types import Float32, Float64, Int64, UInt8
+from bayesvec._types import Float32, Float64, Int64
 from bayesvec.kernels.compiled import compiled, inlined, summing
-from bayesvec.kernels.dense import add_gram, factor, fold_gram, solve_factor
+from bayesvec.kernels.dense import add_gram, factor, fold_gram
 from bayesvec.kernels.logistic import exp_negative, link_single
 from bayesvec.kernels.rng import Key, fill_normals, uniforms
 from bayesvec.kernels.rows import (
@@ -45,8 +48,15 @@ from bayesvec.kernels.rows import (
 )
 from bayesvec.kernels.vector import add_four, aligned_zeros, dot_four, padded, scale_four
 
-STEPS = 2  # of a path; one step has many more rejections, three are hardly better
-FULL = 1020.0  # the code of s'(eta), at most 1/4, is 1 to 255
+STEPS = 3  # of a path: with two, far more are rejected
+
+
+class Shapes(NamedTuple):
+    """The matrices Q of rows, at a reference."""
+
+    row: Int64  # (matrices,) the row of each, rising
+    factor: Float32  # (matrices, K (K + 1) / 2) its Cholesky factor U, row by row
+    fraction: Float64  # (matrices,) of the trace that is due to the data
 
 
 class Path(NamedTuple):
@@ -55,10 +65,10 @@ class Path(NamedTuple):
     place: Float32  # (padded K,) the current point of the path
     residual: Float32  # (P,) slope of the log likelihood of each pair
     term: Float32  # (P,) the log likelihoods
-    slope: Float64  # (K,) gradient of the log density, then h of the point
+    slope: Float64  # (K,) gradient of the log density, and then h
     momentum: Float64  # (K,)
     step: Float64  # (K,) y' - y
-    solved: Float64  # (padded (K + 1),)
+    rotated: Float64  # (K,)
 
 
 def make_path(dim: int, panel: int) -> Path:
@@ -70,25 +80,63 @@ def make_path(dim: int, panel: int) -> Path:
         slope=np.zeros(dim),
         momentum=np.zeros(dim),
         step=np.zeros(dim),
-        solved=np.zeros(padded(dim + 1)),
+        rotated=np.zeros(dim),
     )
 
 
 @compiled
-def curvatures(
-    first: int, last: int, side: RowSide, rows: Float32, other: Float32, work: Work, out: UInt8
-) -> None:
-    """Put the code of s'(eta) of the pairs of some rows into ``out``, eta at the vectors given."""
-    for row in range(first, last):
+def find_shapes(
+    first: int,
+    last: int,
+    side: RowSide,
+    rows: Float32,
+    other: Float32,
+    variance: Float32,
+    work: Work,
+    shapes: Shapes,
+) -> int:
+    """Find the matrices ``first`` to ``last`` at the reference; return -1, or the row at which Q broke down.
+
+    ``variance`` are the squares of the sizes of the other side's coordinates, (others, padded K).
+    """
+    dim, gram, omega, weight = work.dim, work.gram, work.omega, work.kappa
+    for place in range(first, last):
+        row = int(shapes.row[place])
+        clear(gram, padded_count(dim), gram.shape[1])
         for start in range(side.indptr[row], side.indptr[row + 1], len(work.panel)):
             count = min(len(work.panel), side.indptr[row + 1] - start)
             size = take_pairs(start, count, side, work)
             for p in range(0, size, 4):
                 dot_four(other, work.numbers, p, rows[row], work.eta)
-            for p in range(count):
+            for p in range(size):
                 e = exp_negative(-abs(float(work.eta[p])))
                 near = 1.0 / (1.0 + e)
-                out[start + p] = max(1, round(FULL * e * near * near))
+                weight[p] = side.weight * work.n[p] * e * near * near if p < count else 0.0
+                omega[p] = math.sqrt(weight[p])
+            work.share[:] = 0.0
+            for p in range(0, size, 4):
+                scale_four(other, work.numbers, p, omega, weight, work.panel, work.share)
+            add_gram(work.panel, size, dim, gram)
+            work.share[:] = 0.0
+            for p in range(0, size, 4):
+                add_four(variance, work.numbers, p, weight, work.share)
+            for k in range(dim):
+                gram[k, k] += work.share[k]
+        fold_gram(dim, gram)
+        data, prior = 0.0, 0.0
+        for k in range(dim):
+            data += gram[k, k]
+            prior += side.precision[row, k]
+            gram[k, k] += side.precision[row, k]
+        shapes.fraction[place] = data_fraction(data, prior)
+        if not factor(gram, dim, padded_count(dim)):
+            return row
+        entry = 0
+        for i in range(dim):
+            for k in range(i, dim):
+                shapes.factor[place, entry] = gram[i, k]
+                entry += 1
+    return -1
 
 
 @summing
@@ -99,59 +147,25 @@ def _total(terms: Float32, count: int) -> float:
     return total
 
 
-@inlined
-def _add_prior(row: int, side: RowSide, place: Float32, slope: Float64) -> float:
-    """Add the prior's share to the gradient; return its share of the log density."""
-    density = 0.0
-    for k in range(len(slope)):
-        x, precision, shift = float(place[k]), side.precision[row, k], side.shift[row, k]
-        density += x * (shift - 0.5 * precision * x)
-        slope[k] += shift - precision * x
-    return density
+@summing
+def _dot(left: Float32, right: Float64) -> float:
+    total = 0.0
+    for k in range(len(right)):
+        total += left[k] * right[k]
+    return total
 
 
 @compiled
-def _start(
-    row: int, side: RowSide, curvature: UInt8, x: Float32, other: Float32, work: Work, path: Path
-) -> float:
-    """Return the log density of a row; leave its gradient in ``path`` and Q, less the prior's, in ``work.gram``."""
-    omega, gram, slope = work.omega, work.gram, path.slope
-    slope[:] = 0.0
-    clear(gram, padded_count(work.dim), gram.shape[1])
-    density = 0.0
-    for start in range(side.indptr[row], side.indptr[row + 1], len(work.panel)):
-        count = min(len(work.panel), side.indptr[row + 1] - start)
-        size = take_pairs(start, count, side, work)
-        for p in range(0, size, 4):
-            dot_four(other, work.numbers, p, x, work.eta)
-        link_single(work.eta[:size], work.n, work.kappa, side.weight, path.residual, path.term)
-        density += _total(path.term, count)
-        for p in range(count):
-            omega[p] = math.sqrt(side.weight / FULL * curvature[start + p] * work.n[p])
-        for p in range(count, size):
-            omega[p] = 0.0
-            path.residual[p] = 0.0
-        work.share[:] = 0.0
-        for p in range(0, size, 4):
-            scale_four(other, work.numbers, p, omega, path.residual, work.panel, work.share)
-        add_gram(work.panel, size, work.dim, gram)
-        for k in range(work.dim):
-            slope[k] += work.share[k]
-    fold_gram(work.dim, gram)
-    return density + _add_prior(row, side, x, slope)
-
-
-@compiled
-def _follow(row: int, side: RowSide, other: Float32, work: Work, path: Path) -> float:
-    """Return the log density of a row at ``path.place``; leave its gradient in ``path``."""
-    slope = path.slope
+def _evaluate(row: int, side: RowSide, other: Float32, work: Work, path: Path) -> float:
+    """Return the log density of a row at ``path.place``; leave its gradient in ``path.slope``."""
+    slope, place = path.slope, path.place
     slope[:] = 0.0
     density = 0.0
     for start in range(side.indptr[row], side.indptr[row + 1], len(work.panel)):
         count = min(len(work.panel), side.indptr[row + 1] - start)
         size = take_pairs(start, count, side, work)
         for p in range(0, size, 4):
-            dot_four(other, work.numbers, p, path.place, work.eta)
+            dot_four(other, work.numbers, p, place, work.eta)
         link_single(work.eta[:size], work.n, work.kappa, side.weight, path.residual, path.term)
         density += _total(path.term, count)
         for p in range(count, size):
@@ -161,17 +175,51 @@ def _follow(row: int, side: RowSide, other: Float32, work: Work, path: Path) -> 
             add_four(other, work.numbers, p, path.residual, work.share)
         for k in range(work.dim):
             slope[k] += work.share[k]
-    return density + _add_prior(row, side, path.place, slope)
+    for k in range(work.dim):
+        x, precision, shift = float(place[k]), side.precision[row, k], side.shift[row, k]
+        density += x * (shift - 0.5 * precision * x)
+        slope[k] += shift - precision * x
+    return density
 
 
 @compiled
-def _whiten(upper: Float64, dim: int, x: Float64) -> None:
-    """Replace ``x`` by U^-T x."""
-    for i in range(dim):
-        x[i] /= upper[i, i]
-        value, line, rest = x[i], upper[i, i + 1 : dim], x[i + 1 :]
+def _rotate(matrix: Float64, x: Float64, out: Float64) -> None:
+    """Put ``x @ matrix`` into ``out``."""
+    out[:] = 0.0
+    for i in range(len(x)):
+        value, line = x[i], matrix[i]
+        for k in range(len(out)):
+            out[k] += value * line[k]
+
+
+@compiled
+def _whiten(upper: Float32, rotation: Float64, path: Path) -> None:
+    """Replace ``path.slope`` g by h = U^-T O^T g."""
+    slope, x = path.slope, path.rotated
+    _rotate(rotation, slope, x)
+    entry = 0
+    for i in range(len(x)):
+        value = x[i] / upper[entry]
+        slope[i] = value
+        line, rest = upper[entry + 1 : entry + len(x) - i], x[i + 1 :]
         for k in range(len(rest)):
             rest[k] -= line[k] * value
+        entry += len(x) - i
+
+
+@compiled
+def _advance(upper: Float32, back: Float64, path: Path) -> None:
+    """Add O U^-1 ``path.step`` to the place; ``back`` is O^T."""
+    x, dim = path.rotated, len(path.step)
+    entry = dim * (dim + 1) // 2
+    for i in range(dim - 1, -1, -1):
+        entry -= dim - i
+        explained = _dot(upper[entry + 1 : entry + dim - i], x[i + 1 :]) if i + 1 < dim else 0.0
+        x[i] = (path.step[i] - explained) / upper[entry]
+    for i in range(dim):
+        value, line = x[i], back[i]
+        for k in range(dim):
+            path.place[k] += value * line[k]
 
 
 @inlined
@@ -186,51 +234,38 @@ def _square(x: Float64) -> float:
 def _move_row(
     row: int,
     side: RowSide,
-    curvature: UInt8,
+    upper: Float32,
+    fraction: float,
+    rotation: Float64,
+    back: Float64,
     x: Float32,
     other: Float32,
     overrelax: float,
     key: Key,
     work: Work,
     path: Path,
-) -> bool:
-    """Move one row to the end of a path, if that is accepted; return False if Q breaks down."""
-    dim, gram, place = work.dim, work.gram, path.place
-    slope, momentum, step = path.slope, path.momentum, path.step
-    before = _start(row, side, curvature, x, other, work, path)
-    data, prior = 0.0, 0.0
-    for k in range(dim):
-        data += gram[k, k]
-        prior += side.precision[row, k]
-        gram[k, k] += side.precision[row, k]
-        gram[k, dim] = slope[k]
-    if not factor(gram, dim, padded_count(dim + 1)):
-        return False
-    for k in range(dim):
-        slope[k] = gram[k, dim]  # U^-T of the gradient
-    angle = math.acos(-data_fraction(data, prior) * overrelax) / STEPS
+) -> None:
+    """Move one row to the end of a path, if that is accepted."""
+    dim, slope, momentum, step = work.dim, path.slope, path.momentum, path.step
+    angle = math.acos(-fraction * overrelax) / STEPS
     cosine, sine, kick = math.cos(angle), math.sin(angle), math.tan(0.5 * angle)
     fill_normals(key, row, NORMALS, momentum)
-    change = 0.5 * _square(momentum) - before
-    density = before
-    place[:] = x
+    path.place[:] = x
+    density = _evaluate(row, side, other, work, path)
+    _whiten(upper, rotation, path)
+    change = 0.5 * _square(momentum) - density
     for _ in range(STEPS):
         for k in range(dim):
             momentum[k] += kick * slope[k]
             step[k] = sine * momentum[k]
-        solve_factor(gram, dim, step, path.solved)
-        for k in range(dim):
-            place[k] += path.solved[k]
-        density = _follow(row, side, other, work, path)
-        _whiten(gram, dim, slope)
+        _advance(upper, back, path)
+        density = _evaluate(row, side, other, work, path)
+        _whiten(upper, rotation, path)
         for k in range(dim):
             momentum[k] = cosine * momentum[k] + kick * (slope[k] + step[k])
     change += density - 0.5 * _square(momentum)
-    if (
-        math.log(uniforms(key, row, NORMALS + NORMALS_STEP)[0]) < change
-    ):  # never, if the path has left the numbers
-        x[:] = place
-    return True
+    if math.log(uniforms(key, row, NORMALS + NORMALS_STEP)[0]) < change:  # never, if it is not a number
+        x[:] = path.place
 
 
 @compiled
@@ -239,22 +274,34 @@ def move_rows(
     last: int,
     order: Int64,
     side: RowSide,
-    curvature: UInt8,
+    shapes: Shapes,
+    rotation: Float64,
+    back: Float64,
     rows: Float32,
     other: Float32,
     overrelax: float,
     key: Key,
     work: Work,
     path: Path,
-) -> int:
-    """Move ``rows[order[first:last]]``, of at least K pairs each, given ``other`` in place.
+) -> None:
+    """Move the rows of the matrices ``order[first:last]`` given ``other`` in place.
 
-    Returns -1, or the row at which Q broke down.
+    ``rotation`` is O, by which a reference vector is that of the current axes times O, and ``back`` its transpose.
     """
     for place in range(first, last):
-        row = int(order[place])
-        if side.fixed[row]:
-            continue
-        if not _move_row(row, side, curvature, rows[row], other, overrelax, key, work, path):
-            return row
-    return -1
+        number = int(order[place])
+        row = int(shapes.row[number])
+        _move_row(
+            row,
+            side,
+            shapes.factor[number],
+            shapes.fraction[number],
+            rotation,
+            back,
+            rows[row],
+            other,
+            overrelax,
+            key,
+            work,
+            path,
+        )

@@ -10,6 +10,7 @@ MAP_VECTORS = 30  # of float64, which L-BFGS holds: ten pairs of steps and work 
 BLOCK_BYTES = (
     10**9
 )  # of one set of blocks of the Hessian, at most: the search for the MAP goes without larger ones
+CURVATURE_BYTES = 512 << 20  # of the rows of a side, at most
 BLOCK_SETS = 3  # that it holds at a time
 
 
@@ -28,6 +29,8 @@ def needed_bytes(settings: Settings, num_words: int, num_contexts: int, threads:
         chains += at_once * 3 * 8 * dim**2  # a singular value decomposition
     if settings.method == "gibbs":
         chains += threads * 12 * dim**2  # a row's precision in float64, and in float32
+        triangles = 2 * dim * (dim + 1)  # bytes of the curvature of a row
+        chains += sum(min(CURVATURE_BYTES, rows * triangles) for rows in (num_words, num_contexts))
     converged = settings.identify == "fixed" or settings.method in ("map", "laplace")
     start = 8 * vectors * MAP_VECTORS if settings.init == "map" or converged else 0
     blocks = 8 * vectors * dim

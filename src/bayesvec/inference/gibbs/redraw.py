@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesvec._parallel import Threads
-from bayesvec._types import Float32
+from bayesvec._types import Bool, Float32
 from bayesvec.inference.gibbs import Options
 from bayesvec.inference.sides import Colour, Half
 from bayesvec.kernels import rng
@@ -40,7 +40,7 @@ class Drawing(NamedTuple):
 
     def moves(self, half: Half) -> bool:
         """Whether rows of many pairs are moved by Hamiltonian dynamics."""
-        return half.curvature is not None and self.options.moves(int(self.key.sweep))
+        return half.near is not None and self.options.moves(int(self.key.sweep))
 
 
 def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[int]:
@@ -63,11 +63,10 @@ def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[
     side = half.side if half.coupling is None else half.side._replace(shift=half.side.shift.copy())
     broken: list[int] = []
     for colour in half.colours:
+        rest = colour
         if drawing.moves(half):
-            many = np.diff(half.side.indptr)[colour.rows] >= drawing.works[0].dim
-            broken += _move_colour(half, side, colour.where(many), rows, other, drawing)
-            colour = colour.where(~many)
-        broken += _redraw_colour(half, side, colour, rows, other, drawing)
+            rest = colour.where(~_move_colour(half, side, colour, rows, other, drawing))
+        broken += _redraw_colour(half, side, rest, rows, other, drawing)
     return broken
 
 
@@ -118,27 +117,26 @@ def _redraw_colour(
 
 def _move_colour(
     half: Half, side: RowSide, colour: Colour, rows: Float32, other: Float32, drawing: Drawing
-) -> list[int]:
-    """Move rows of many pairs that are not coupled with each other, as `_redraw_colour` redraws them."""
+) -> Bool:
+    """Move the rows of a colour whose curvature is held by Hamiltonian dynamics; return which these are."""
     options, _, key, works, threads = drawing
-    base, coupling, curvature, order = half.side.shift, half.coupling, half.curvature, colour.rows
-    assert curvature is not None
+    base, coupling, near = half.side.shift, half.coupling, half.near
+    assert near is not None
+    shapes, rotation = near.shapes, near.rotation(other)
+    back = np.ascontiguousarray(rotation.T)
     paths = [make_path(work.dim, len(work.panel)) for work in works]
-    broken: list[int] = []
+    order = np.flatnonzero(np.isin(shapes.row, colour.rows))
+    moved = shapes.row[order]
 
     def work(first: int, last: int, thread: int) -> None:
         if coupling is not None:
-            couple_rows(first, last, order, coupling, 1.0, rows, base, side.shift)
-        own, path = works[thread], paths[thread]
-        row = move_rows(
-            first, last, order, side, curvature, rows, other, options.overrelaxation, key, own, path
-        )
-        if row >= 0:
-            broken.append(row)
+            couple_rows(first, last, moved, coupling, 1.0, rows, base, side.shift)
+        relax, own, path = options.overrelaxation, works[thread], paths[thread]
+        move_rows(first, last, order, side, shapes, rotation, back, rows, other, relax, key, own, path)
 
-    sizes = np.diff(side.indptr)[order]
-    threads.run(work, threads.chunks(sizes + works[0].dim // 3 + 1, half.least))
-    return broken
+    sizes = np.diff(side.indptr)[moved]
+    threads.run(work, threads.chunks(sizes + works[0].dim, half.least))
+    return np.isin(colour.rows, moved)
 
 
 def _redraw_forest(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[int]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesvec._parallel import Threads, default_threads
+from bayesvec._parallel import Threads
 from bayesvec._types import Float32, Float64
 from bayesvec.inference.contract import Problem, Sampler, Start
 from bayesvec.inference.gibbs import Options, ahead
@@ -28,7 +28,7 @@ from bayesvec.inference.gibbs.precisions import (
     log_hyperprior,
     start_scales,
 )
-from bayesvec.inference.sides import Half, make_half
+from bayesvec.inference.sides import Half, make_half, movable
 from bayesvec.inference.state import Info
 from bayesvec.kernels import rng
 from bayesvec.kernels.orbit import move_along_orbit, move_by_forms, shear_along_orbit
@@ -160,9 +160,10 @@ def prepare(problem: Problem) -> Gibbs:
     by_word = make_half(rng.RHO, counts.words, counts.by_word, prior.rho, dim, free, **given)
     by_context = make_half(rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, anchored, **given)
     if problem.near is not None and options.hamiltonian and not problem.elsewhere:
-        rho, alpha = problem.near
-        with Threads(default_threads()) as threads:
-            by_word, by_context = by_word.near(rho, alpha, threads), by_context.near(alpha, rho, threads)
+        by_word, by_context = (
+            half.at_reference(problem.near, movable(np.diff(half.side.indptr), half.side.fixed, dim))
+            for half in (by_word, by_context)
+        )
     return Gibbs(
         dim=dim,
         prior=prior,
