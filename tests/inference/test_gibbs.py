@@ -81,11 +81,12 @@ GEWEKE = {
 
 
 # Moved by Hamiltonian dynamics, with the curvature at a point that has nothing to do with the data
+ALWAYS = gibbs.Options(hamiltonian="always")
 MOVED = {
-    "flat prior": (4, 3, 0.5, None, None),
-    "tight prior, more contexts": (3, 5, 20.0, None, None),
-    "anchors": (4, 4, 1.0, ANCHORS, None),
-    "hardly overrelaxed": (4, 3, 2.0, None, gibbs.Options(overrelax=0.2)),
+    "flat prior": (4, 3, 0.5, None, ALWAYS),
+    "tight prior, more contexts": (3, 5, 20.0, None, ALWAYS),
+    "anchors": (4, 4, 1.0, ANCHORS, ALWAYS),
+    "hardly overrelaxed": (4, 3, 2.0, None, gibbs.Options(overrelax=0.2, hamiltonian="always")),
 }
 
 
@@ -113,6 +114,7 @@ def test_joint_distribution_sees_a_wrong_prior_when_moved():
         spherical(1.15),
         2,
         near=reference(3, 5),
+        options=ALWAYS,
         watch=statistics,
     )
 
@@ -303,7 +305,7 @@ def test_a_row_that_cannot_be_moved_is_redrawn_in_every_eighth_sweep():
     counts = from_pairs([0], [0], n_pos=[5], n_neg=[995], words=["w"], contexts=["c"])
     anchors = Anchors(np.array([0]), np.ones((1, 1)))
     near = Near(np.full((1, 1), -5.0), np.ones((1, 1)), np.full((1, 1), 0.1), np.full((1, 1), 0.1))
-    problem = gibbs.prepare(Problem(counts, spherical(1.0), 1, anchors=anchors, near=near))
+    problem = gibbs.prepare(Problem(counts, spherical(1.0), 1, options=ALWAYS, anchors=anchors, near=near))
     state = problem.init(Start(seed=1, chain=0, rho=np.zeros((1, 1)), alpha=np.ones((1, 1))))
     seen = []
     for number in range(1, 40):

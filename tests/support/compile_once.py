@@ -29,7 +29,7 @@ def fit(counts, dim, method="gibbs", **options):
 
 
 def rows():
-    fit(world(), 3, options={"orbit": False})
+    fit(world(), 3, options={"orbit": False, "hamiltonian": "always"})
 
 
 def orbit_and_counting():

@@ -23,7 +23,7 @@ from bayesvec.counts.store import open_side
 from bayesvec.engines.cut import cut
 from bayesvec.errors import RunError
 from bayesvec.inference.contract import Near
-from bayesvec.inference.gibbs import Options
+from bayesvec.inference.gibbs import METHOD, Options
 from bayesvec.inference.gibbs.engine import Local
 from bayesvec.inference.gibbs.redraw import Drawing, redraw
 from bayesvec.inference.sides import Half, make_half, movable
@@ -89,7 +89,7 @@ def lay_out(run: Folder, purpose: int, workers: int, number: int) -> Part:
     half = make_half(purpose, (), pairs, own, dim, fixed, weight=run.settings.weight, bare=True)
     blocks = cut(half, np.diff(pairs.indptr), workers)
     half, near = half.only(pairs, blocks[number]), Near.start(begin)
-    if near is not None and run.settings.options.get("hamiltonian"):
+    if near is not None and METHOD.stored_options(run.settings.options).moves(dim):
         chosen = movable(np.diff(pairs.indptr), fixed, dim)
         half = half.at_reference(near, chosen[np.isin(chosen, blocks[number])])
     return Part(half, own, blocks)

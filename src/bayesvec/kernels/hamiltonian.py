@@ -48,7 +48,8 @@ from bayesvec.kernels.rows import (
 )
 from bayesvec.kernels.vector import add_four, aligned_zeros, dot_four, padded, scale_four
 
-STEPS = 3  # of a path: with two, far more are rejected
+FEW_AXES = 32
+STEPS = 3, 4  # of a path with fewer axes, and with more: a rejection also undoes the overrelaxation around it
 
 
 class Shapes(NamedTuple):
@@ -246,15 +247,16 @@ def _move_row(
     path: Path,
 ) -> None:
     """Move one row to the end of a path, if that is accepted."""
+    steps = STEPS[0] if work.dim < FEW_AXES else STEPS[1]
     dim, slope, momentum, step = work.dim, path.slope, path.momentum, path.step
-    angle = math.acos(-fraction * overrelax) / STEPS
+    angle = math.acos(-fraction * overrelax) / steps
     cosine, sine, kick = math.cos(angle), math.sin(angle), math.tan(0.5 * angle)
     fill_normals(key, row, NORMALS, momentum)
     path.place[:] = x
     density = _evaluate(row, side, other, work, path)
     _whiten(upper, rotation, path)
     change = 0.5 * _square(momentum) - density
-    for _ in range(STEPS):
+    for _ in range(steps):
         for k in range(dim):
             momentum[k] += kick * slope[k]
             step[k] = sine * momentum[k]

@@ -35,7 +35,7 @@ class Variant:
 
 
 # Our sampler in the paper's experiments: Polya-Gamma variables in every sweep, overrelaxed less than by default
-_OURS = {"overrelax": 0.7, "hamiltonian": False}
+_OURS = {"overrelax": 0.7, "hamiltonian": "never"}
 _RESTART = {**_OURS, "restart": True, "inner_steps": 10}
 
 VARIANTS = {

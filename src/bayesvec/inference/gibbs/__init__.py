@@ -8,6 +8,7 @@ from bayesvec.inference.methods import Method
 from bayesvec.storage.kinds import SWEEPS
 
 OVERRELAX = 0.8  # measured: benchmarks/overrelax.py
+LEAST_DIM = 16  # axes from which on Hamiltonian dynamics is worth its passes over the pairs
 AUGMENT_EVERY = 8  # sweeps of which one is by Polya-Gamma variables: no row can be rejected there
 
 
@@ -35,10 +36,11 @@ class Options:
         than axes not at all (unless their tree is redrawn as a whole). What words and contexts can only do together
         then takes fewer sweeps; what is even around the means, such as the log posterior, takes a few more. No effect
         on rows that are restarted.
-    hamiltonian : bool
-        Move rows of at least K pairs by Hamiltonian dynamics in seven of eight sweeps, where chains start near a mode
-        (``init="map"`` or given vectors); otherwise, in the eighth, and with ``restart`` or several ``inner_steps``,
-        by Polya-Gamma variables.
+    hamiltonian : str
+        When to move rows of at least K pairs by Hamiltonian dynamics instead of Polya-Gamma variables, in seven of
+        eight sweeps, if chains start near a mode (``init="map"`` or given vectors): ``always``, ``never`` or
+        ``auto``, which is with 16 axes or more, as Polya-Gamma variables are cheap with fewer. Never with ``restart``
+        or several ``inner_steps``.
     """
 
     inner_steps: int = 1
@@ -46,12 +48,13 @@ class Options:
     orbit: bool = True
     joint: str = "auto"
     overrelax: float = OVERRELAX
-    hamiltonian: bool = True
+    hamiltonian: str = "auto"
 
     def __post_init__(self) -> None:
         from bayesvec.kernels.rows import MOST_INNER_STEPS
 
         one_of("joint", self.joint, ("auto", "always", "never"))
+        one_of("hamiltonian", self.hamiltonian, ("auto", "always", "never"))
         if not 1 <= self.inner_steps <= MOST_INNER_STEPS:
             raise OptionError(f"inner_steps is {self.inner_steps}; it must be from 1 to {MOST_INNER_STEPS}")
         if not 0.0 <= self.overrelax < 1.0:
@@ -64,10 +67,10 @@ class Options:
         """What the kernels take for ``overrelax``."""
         return 0.0 if self.restart else float(self.overrelax)
 
-    def moves(self, sweep: int) -> bool:
-        """Whether rows of many pairs are moved by Hamiltonian dynamics in a sweep."""
-        moving = self.hamiltonian and not self.restart and self.inner_steps == 1
-        return moving and sweep % AUGMENT_EVERY != 0
+    def moves(self, dim: int) -> bool:
+        """Whether rows of K = ``dim`` axes are moved by Hamiltonian dynamics."""
+        wanted = self.hamiltonian == "always" or (self.hamiltonian == "auto" and dim >= LEAST_DIM)
+        return wanted and not self.restart and self.inner_steps == 1
 
 
 METHOD = Method(
@@ -78,7 +81,7 @@ METHOD = Method(
     use="The default, for any size.",
     code="bayesvec.inference.gibbs.sampler:prepare",
     options=Options,
-    before={"hamiltonian": False},
+    before={"hamiltonian": "never"},
     learns=True,
     distributed=True,
 )

@@ -47,14 +47,15 @@ def compile_sampler() -> None:
 
     from bayesvec.counts.pairs import from_pairs
     from bayesvec.inference.contract import Near, Problem, Start
-    from bayesvec.inference.gibbs import AUGMENT_EVERY
+    from bayesvec.inference.gibbs import AUGMENT_EVERY, Options
     from bayesvec.inference.gibbs.sampler import prepare
     from bayesvec.priors import covariance
 
     names = ("a", "b")
     counts = from_pairs([0, 0, 1], [0, 1, 1], n_pos=[1, 2, 0], n_neg=[1, 0, 3], words=names, contexts=names)
     near = Near(*np.ones((4, 2, 2), dtype=np.float32))
-    sampler = prepare(Problem(counts, covariance(2), 2, near=near))
+    options = Options(hamiltonian="always")
+    sampler = prepare(Problem(counts, covariance(2), 2, options=options, near=near))
     state = sampler.init(Start(seed=1, chain=0))
     for number in (1, AUGMENT_EVERY):  # by Hamiltonian dynamics, and by Polya-Gamma variables
         sampler.step(state, seed=1, chain=0, number=number, threads=Threads(1))

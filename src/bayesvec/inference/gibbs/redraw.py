@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesvec._parallel import Threads
 from bayesvec._types import Bool, Float32
-from bayesvec.inference.gibbs import Options
+from bayesvec.inference.gibbs import AUGMENT_EVERY, Options
 from bayesvec.inference.sides import Colour, Half
 from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import couple_rows
@@ -40,7 +40,7 @@ class Drawing(NamedTuple):
 
     def moves(self, half: Half) -> bool:
         """Whether rows of many pairs are moved by Hamiltonian dynamics."""
-        return half.near is not None and self.options.moves(int(self.key.sweep))
+        return half.near is not None and int(self.key.sweep) % AUGMENT_EVERY != 0
 
 
 def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[int]:

@@ -159,7 +159,7 @@ def prepare(problem: Problem) -> Gibbs:
     given: dict[str, Any] = {"weight": counts.weight, "bare": problem.elsewhere}
     by_word = make_half(rng.RHO, counts.words, counts.by_word, prior.rho, dim, free, **given)
     by_context = make_half(rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, anchored, **given)
-    if problem.near is not None and options.hamiltonian and not problem.elsewhere:
+    if problem.near is not None and options.moves(dim) and not problem.elsewhere:
         by_word, by_context = (
             half.at_reference(problem.near, movable(np.diff(half.side.indptr), half.side.fixed, dim))
             for half in (by_word, by_context)
