@@ -185,9 +185,15 @@ def run(problem, threads, sweeps=3, chain=0):
 
 @pytest.mark.usefixtures("_many_chunks")
 @pytest.mark.parametrize("dim", [3, 24])
-def test_the_same_on_any_number_of_threads(dim):
-    counts, _ = simulate(vocab=150, dim=4, pairs=20_000, zipf=True, seed=1)
-    problem = gibbs.prepare(Problem(counts, spherical(1.0), dim))
+@pytest.mark.parametrize("moved", [False, True])
+def test_the_same_on_any_number_of_threads(dim, moved):
+    counts, truth = simulate(vocab=150, dim=4, pairs=20_000, zipf=True, seed=1)
+    near = None
+    if moved:
+        sides = [np.resize(side, (len(side), dim)) for side in (truth.rho, truth.alpha)]
+        near = Near(*sides, *np.full((2, 150, dim), 0.2))
+    problem = gibbs.prepare(Problem(counts, spherical(1.0), dim, options=ALWAYS, near=near))
+    assert (problem.by_word.near is not None) == moved
     (first, info), *others = (run(problem, threads) for threads in (1, 2, 3))
     for state, other_info in others:
         np.testing.assert_array_equal(first.rho, state.rho)

@@ -43,15 +43,24 @@ def colours():
     return counts, given | {"options": {"joint": "never"}}
 
 
+def moved():
+    """Rows that are moved by Hamiltonian dynamics."""
+    counts, given = covariance()
+    return counts, given | {"options": {"hamiltonian": "always"}}
+
+
+def moved_colours():
+    counts, given = colours()
+    return counts, given | {"options": {"joint": "never", "hamiltonian": "always"}}
+
+
 def grouped():
     counts, _ = simulate_slices(vocab=20, dim=4, slices=3, kind="grouped", pairs=6000, seed=2)
     return counts, {"prior": bv.priors.grouped(counts)}
 
 
-PROBLEMS = {
-    each.__name__: each
-    for each in (spherical, learned, covariance, weighted, fixed, graph, dynamic, colours, grouped)
-}
+_ALL = spherical, learned, covariance, weighted, fixed, graph, dynamic, colours, grouped, moved, moved_colours
+PROBLEMS = {each.__name__: each for each in _ALL}
 
 
 def fitted(name, **more):
