@@ -5,7 +5,7 @@ huge rows of a Zipf corpus leave no thread idle. What a row computes never depen
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -41,6 +41,22 @@ def chunks_by_cost(cost: npt.ArrayLike, num_chunks: int) -> list[tuple[int, int]
     wanted = np.linspace(0.0, total[-1], num_chunks + 1)
     edges = np.searchsorted(total, wanted[1:-1], side="left")
     return [(int(a), int(b)) for a, b in pairwise([0, *edges, len(total) - 1]) if b > a]
+
+
+def in_threads(work: Callable[..., None], tasks: Sequence[tuple[Any, ...]]) -> None:
+    """Call ``work(*task)`` for every task, on all processors; raise what the first that failed raised."""
+    threads = min(default_threads(), len(tasks))
+    if threads < 2:
+        for task in tasks:
+            work(*task)
+        return
+    with ThreadPoolExecutor(threads, thread_name_prefix="bayesvec") as pool:
+        try:
+            for done in [pool.submit(work, *task) for task in tasks]:
+                done.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 class Threads:

@@ -186,6 +186,21 @@ def test_datatree_has_committed_draws_only(tmp_path):
     assert there.chain_stats("log_posterior", 0).shape == (7,)
 
 
+def test_chunks_are_read_together_where_they_follow_each_other(written, monkeypatch):
+    there = open_draws(written)
+    array = there._arrays["rho"]
+    rows = [row for row in range(array.rows) if row // array.chunk_rows != 1][::-1]
+    monkeypatch.setattr(zarr3, "_TOGETHER_BYTES", 2 * array.chunk_bytes)
+    np.testing.assert_array_equal(there.read("rho"), expected("rho"))
+    sizes = []
+    pread = os.pread
+    monkeypatch.setattr(os, "pread", lambda *args: sizes.append(len(part := pread(*args))) or part)
+    np.testing.assert_array_equal(there.read("rho", rows), expected("rho")[:, :, rows])
+    chunks = [size // (array.chunk_bytes + 4) for size in sizes if size > array.chunk_bytes]
+    assert set(chunks) == {1, 2}
+    assert sum(chunks) == 2 * 3 * (array.num_chunks - 1)
+
+
 def test_few_rows_read_few_bytes(written, monkeypatch):
     there = open_draws(written)
     total = []

@@ -1,7 +1,7 @@
 """Draws of the word vectors kept in memory, where they fit, so that a question reads no files."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._parallel import in_threads
 from bayesvec._types import Float32
 from bayesvec.storage.reader import Draws
 
-_BLOCK = 50  # draws
+_BLOCK = 20  # draws
 MOST_BYTES = 4 << 30  # for all runs together, and at most half of the machine's memory
 
 
@@ -54,18 +55,28 @@ class HeldDraws(Draws):
         if name != "rho" or self._held is None:
             return super().read(name, rows, draws)
         part = self._held[0][:, slice(None) if draws is None else draws]
-        return part.copy() if rows is None else part[:, :, np.asarray(rows, dtype=np.int64)]
+        return part.copy() if rows is None else np.take(part, self._row_ids(self._array(name), rows), axis=2)
 
-    def blocks(
-        self, name: str, rows: Sequence[int] | npt.NDArray[np.integer[Any]] | None = None
-    ) -> Iterator[tuple[int, int, Float32]]:
-        """Iterate over all draws, a few at a time."""
-        if name != "rho" or rows is not None or not self._fits:
-            yield from super().blocks(name, rows)
-            return
-        for chain, draws in enumerate(self._hold()[0]):
-            for first in range(0, self.num_draws, _BLOCK):
-                yield chain, first, draws[first : first + _BLOCK]
+    def block_starts(self, name: str) -> list[tuple[int, int]]:
+        """Return the chain and the number of the first draw of every block."""
+        if name != "rho" or not self._fits:
+            return super().block_starts(name)
+        return [
+            (chain, first) for chain in range(self.num_chains) for first in range(0, self.num_draws, _BLOCK)
+        ]
+
+    def block(
+        self,
+        name: str,
+        chain: int,
+        first: int,
+        rows: Sequence[int] | npt.NDArray[np.integer[Any]] | None = None,
+    ) -> Float32:
+        """Return the block of draws that begins with ``first``, from memory if it fits there."""
+        if name != "rho" or not self._fits:
+            return super().block(name, chain, first, rows)
+        found = self._hold()[0][chain, first : first + _BLOCK]
+        return found if rows is None else np.take(found, self._row_ids(self._array(name), rows), axis=1)
 
     @property
     def row_norms(self) -> Float32 | None:
@@ -77,10 +88,14 @@ class HeldDraws(Draws):
             if self._held is None:
                 shape = self.num_chains, self.num_draws, len(self.words)
                 held, norms = np.empty((*shape, self.dim), np.float32), np.empty(shape, np.float32)
-                for chain, first, block in super().blocks("rho"):
-                    part = chain, slice(first, first + len(block))
-                    held[part] = block
-                    norms[part] = np.sqrt(np.einsum("dvk,dvk->dv", block, block))
+                array = self._array("rho")
+
+                def read(chain: int, first: int) -> None:
+                    part = chain, slice(first, first + array.shard_draws)
+                    array.read(chain, first // array.shard_draws, None, held[part])
+                    norms[part] = np.sqrt(np.einsum("dvk,dvk->dv", held[part], held[part]))
+
+                in_threads(read, super().block_starts("rho"))
                 held.flags.writeable = norms.flags.writeable = False
                 self._held = held, norms
             return self._held

@@ -211,12 +211,16 @@ class _Stored:
         """Numbers in a row."""
         return int(np.prod(self.shape[1:], dtype=np.int64))
 
-    def read(self, chain: int, shard: int, rows: Int64 | None = None) -> Array:
+    def read(self, chain: int, shard: int, rows: Int64 | None = None, out: Array | None = None) -> Array:
         """Return some draws, (draw, row, width)."""
         first = shard * self.shard_draws
         block = self.values[chain, first : first + self.shard_draws]
         block = block.reshape(len(block), self.rows, self.width)
-        return block if rows is None else block[:, rows]
+        found = block if rows is None else block[:, rows]
+        if out is None:
+            return found
+        out[:] = found[: len(out)]
+        return out
 
 
 class MemoryDraws(Draws):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._parallel import in_threads
 from bayesvec._types import Float32, Float64, Int64
 from bayesvec.errors import OptionError, RunError
 from bayesvec.storage import layout, zarr3
@@ -206,23 +207,46 @@ class Draws:
         count = array.rows if ids is None else len(ids)
         result = np.empty((self.num_chains, len(numbers), count, array.width), np.float32)
         shards = numbers // array.shard_draws
-        for chain in range(self.num_chains):
-            for shard in np.unique(shards):
-                here = np.flatnonzero(shards == shard)
-                content = array.read(chain, int(shard), ids)
-                result[chain, here] = content[numbers[here] - shard * array.shard_draws]
+
+        def read_shard(chain: int, shard: int) -> None:
+            here = np.flatnonzero(shards == shard)
+            within = numbers[here] - shard * array.shard_draws
+            if np.array_equal(within, np.arange(len(here))):  # from its first draw, so straight into place
+                array.read(chain, shard, ids, result[chain, here[0] : here[0] + len(here)])
+            else:
+                result[chain, here] = array.read(chain, shard, ids)[within]
+
+        in_threads(
+            read_shard,
+            [(chain, int(shard)) for chain in range(self.num_chains) for shard in np.unique(shards)],
+        )
         return result
 
     def blocks(
         self, name: str, rows: Sequence[int] | npt.NDArray[np.integer[Any]] | None = None
     ) -> Iterator[tuple[int, int, Float32]]:
         """Iterate over all draws, a few at a time: yield the chain, the number of the first, (draw, row, K)."""
+        for chain, first in self.block_starts(name):
+            yield chain, first, self.block(name, chain, first, rows)
+
+    def block_starts(self, name: str) -> list[tuple[int, int]]:
+        """Return the chain and the number of the first draw of every block of `blocks`."""
+        step = self._array(name).shard_draws
+        return [
+            (chain, first) for chain in range(self.num_chains) for first in range(0, self.num_draws, step)
+        ]
+
+    def block(
+        self,
+        name: str,
+        chain: int,
+        first: int,
+        rows: Sequence[int] | npt.NDArray[np.integer[Any]] | None = None,
+    ) -> Float32:  # (draw, row, K)
+        """Read the block of draws that begins with ``first``, one of `block_starts`."""
         array = self._array(name)
-        ids = self._row_ids(array, rows)
-        for chain in range(self.num_chains):
-            for first in range(0, self.num_draws, array.shard_draws):
-                content = array.read(chain, first // array.shard_draws, ids)
-                yield chain, first, content[: self.num_draws - first].astype(np.float32, copy=False)
+        content = array.read(chain, first // array.shard_draws, self._row_ids(array, rows))
+        return content[: self.num_draws - first].astype(np.float32, copy=False)
 
     def _array(self, name: str) -> zarr3.Array:
         _check_side(name)

@@ -23,6 +23,7 @@ from bayesvec.errors import RunError
 
 SHARD_BYTES = 12 << 20
 CHUNK_BYTES = 64 << 10
+_TOGETHER_BYTES = 1 << 20  # of chunks that are read at once
 MOST_DRAWS = 100  # in a shard
 RANGE_CHUNK = 4096  # numbers of draws in a chunk
 RANGE_SHARD = 256 * RANGE_CHUNK  # and in a file
@@ -109,47 +110,75 @@ class Array:
         yield self.index
 
     def read(
-        self, chain: int, number: int, rows: Int64 | None = None
+        self,
+        chain: int,
+        number: int,
+        rows: Int64 | None = None,
+        out: npt.NDArray[Any] | None = None,
     ) -> npt.NDArray[Any]:  # (shard_draws, rows, width)
-        """Read some rows of one shard, and only their chunks; every byte used is checked."""
+        """Read some rows of one shard, and only their chunks; every byte used is checked.
+
+        Parameters
+        ----------
+        chain, number : int
+            The shard.
+        rows : ndarray of int64, optional
+            Which rows, in any order; all of them if not given.
+        out : ndarray, (draw, rows, width), optional
+            Where to put them; if it has fewer draws than the shard, the first ones.
+        """
         path = self.shard(chain, number)
+        count = self.rows if rows is None else len(rows)
+        result = np.empty((self.shard_draws, count, self.width), self.stored) if out is None else out
         try:
             with open(path, "rb", buffering=0) as file:
                 where = self.num_chunks * (self.chunk_bytes + 4)
                 if os.pread(file.fileno(), len(self.index) + 1, where) != self.index:
                     raise RunError(f"{path} is damaged: its index of chunks is wrong", path=str(path))
                 if rows is None:
-                    return self._all_rows(file.fileno(), path)
-                result = np.empty((self.shard_draws, len(rows), self.width), self.stored)
-                chunk_of = rows // self.chunk_rows
-                for chunk in np.unique(chunk_of):
-                    here = np.flatnonzero(chunk_of == chunk)
-                    content = self._chunk(file.fileno(), int(chunk), path)
-                    result[:, here] = content[:, rows[here] - chunk * self.chunk_rows]
+                    self._read_all(file.fileno(), path, result)
+                else:
+                    self._read_some(file.fileno(), path, rows, result)
         except FileNotFoundError:
             message = f"{path} is missing: the run folder is damaged or only partly copied"
             raise RunError(message, path=str(path)) from None
         return result
 
-    def _chunk(self, descriptor: int, chunk: int, path: Path) -> npt.NDArray[Any]:
-        size = self.chunk_bytes
-        data = os.pread(descriptor, size + 4, chunk * (size + 4))
-        if len(data) != size + 4 or checksum(data[:size]) != int.from_bytes(data[size:], "little"):
-            raise self._damaged(chunk, path)
-        shape = (self.shard_draws, self.chunk_rows, self.width)
-        return np.frombuffer(data, self.stored, count=size // self.stored.itemsize).reshape(shape)
+    def _read_all(self, descriptor: int, path: Path, out: npt.NDArray[Any]) -> None:
+        for first, last in _runs(np.arange(self.num_chunks), self._together):
+            for chunk, content in enumerate(self._chunks(descriptor, path, first, last), start=first):
+                rows = slice(chunk * self.chunk_rows, min((chunk + 1) * self.chunk_rows, self.rows))
+                out[:, rows] = content[: len(out), : rows.stop - rows.start]
 
-    def _all_rows(self, descriptor: int, path: Path) -> npt.NDArray[Any]:
-        """Read a whole shard at once, several times faster than chunk by chunk."""
-        size = self.chunk_bytes
-        data = np.empty((self.num_chunks, size + 4), np.uint8)
-        whole = os.preadv(descriptor, [data.data], 0) == data.nbytes
-        for chunk, part in enumerate(data):
-            if not whole or checksum(part[:size]) != int.from_bytes(part[size:].tobytes(), "little"):
+    def _read_some(self, descriptor: int, path: Path, rows: Int64, out: npt.NDArray[Any]) -> None:
+        order = np.argsort(rows, kind="stable")
+        chunk_of, within = np.divmod(rows[order], self.chunk_rows)
+        for first, last in _runs(np.unique(chunk_of), self._together):
+            here = slice(*np.searchsorted(chunk_of, (first, last)))
+            chunks = self._chunks(descriptor, path, first, last)
+            content = chunks[chunk_of[here] - first, : len(out), within[here]]  # (row, draw, width)
+            out[:, order[here]] = content.swapaxes(0, 1)
+
+    @property
+    def _together(self) -> int:
+        """How many chunks are read at a time: as many as stay in the processor's cache."""
+        return max(1, _TOGETHER_BYTES // self.chunk_bytes)
+
+    def _chunks(
+        self, descriptor: int, path: Path, first: int, last: int
+    ) -> npt.NDArray[Any]:  # (last - first, shard_draws, chunk_rows, width)
+        """Read chunks that follow each other, and check them."""
+        size, number = self.chunk_bytes, last - first
+        data = os.pread(descriptor, number * (size + 4), first * (size + 4))
+        whole = len(data) == number * (size + 4)
+        if not whole:
+            raise self._damaged(first + len(data) // (size + 4), path)
+        parts = np.frombuffer(data, np.uint8).reshape(number, size + 4)
+        for chunk, part in enumerate(parts, start=first):
+            if checksum(part[:size]) != int.from_bytes(part[size:].tobytes(), "little"):
                 raise self._damaged(chunk, path)
-        shape = (self.num_chunks, self.shard_draws, self.chunk_rows, self.width)
-        chunks = data[:, :size].view(self.stored).reshape(shape).swapaxes(0, 1)
-        return chunks.reshape(self.shard_draws, -1, self.width)[:, : self.rows]
+        shape = (number, self.shard_draws, self.chunk_rows, self.width)
+        return parts[:, :size].view(self.stored).reshape(shape)
 
     def _damaged(self, chunk: int, path: Path) -> RunError:
         first = chunk * self.chunk_rows
@@ -169,6 +198,14 @@ class Array:
             fill="NaN",
             codecs=[_sharding([1, self.shard_draws, *tail])],
         )
+
+
+def _runs(chunks: Int64, most: int) -> Iterator[tuple[int, int]]:
+    """Yield the first and one past the last of chunks that follow each other, at most ``most`` at a time."""
+    for run in np.split(chunks, np.flatnonzero(np.diff(chunks) != 1) + 1):
+        for start in range(0, len(run), most):
+            part = run[start : start + most]
+            yield int(part[0]), int(part[-1]) + 1
 
 
 def planned(
