@@ -239,8 +239,8 @@ def test_the_draws_of_a_run_are_measured_once_until_it_changes(tmp_path, monkeyp
     write_run(tmp_path / "run", rho, alpha)
     first = check(open_draws(tmp_path / "run"))
     counted = []
-    real = check_module.rhat
-    monkeypatch.setattr(check_module, "rhat", lambda values: counted.append(1) or real(values))
+    real = check_module.measures
+    monkeypatch.setattr(check_module, "measures", lambda values: counted.append(1) or real(values))
     assert check(open_draws(tmp_path / "run")) == first
     assert not counted
     check(open_draws(tmp_path / "run"), seed=1)  # other pairs

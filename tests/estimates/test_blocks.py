@@ -30,6 +30,16 @@ def test_threads_change_no_bit(draws, monkeypatch):
         np.testing.assert_array_equal(one, five)
 
 
+def test_several_sums_at_once_are_those_one_by_one(draws):
+    sums = [(np.array([3]), np.ones(1)), (np.array([8, 1, 5]), np.array([-1.0, 1.0, 1.0]))]
+    some = np.arange(2, 33)
+    for found, (rows, weights) in zip(
+        per_draw.nearest_to_each(draws, sums, 4, among=some), sums, strict=True
+    ):
+        for one, other in zip(found, per_draw.nearest(draws, rows, weights, 4, among=some), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 def test_signs_are_those_of_the_draws(draws):
     rows, others = np.array([3, 7]), np.array([0, 1, 20])
     placed = per_draw.signs_with_sum(draws, rows, np.array([1.0, -1.0]), among=others)

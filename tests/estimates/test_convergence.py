@@ -30,6 +30,16 @@ def test_equal_to_arviz_with_ties():
     )
 
 
+def test_all_measures_at_once_are_those_one_by_one():
+    x = autoregressive(0.5, (2, 60, 3, 4), seed=4)
+    x[:, :, 1] = np.round(x[:, :, 1])  # ties
+    x[:, :, 2, :2] = (0.7, np.nan)
+    x[0, :, 2, 2], x[1, :, 2, 2] = 0.0, 1.0
+    found = convergence.measures(x)
+    for name in found._fields:
+        np.testing.assert_array_equal(getattr(found, name), getattr(convergence, name)(x))
+
+
 def test_blocks_of_columns_change_nothing(monkeypatch):
     x = autoregressive(0.3, (2, 50, 4, 5), seed=2)
     whole = convergence.ess_bulk(x)

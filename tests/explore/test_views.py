@@ -9,11 +9,13 @@ import pytest
 from bayesvec.errors import OptionError, UnknownWordError
 from bayesvec.explore.runs import Runs
 from bayesvec.explore.views.axis import axis_of
+from bayesvec.explore.views.plane import clouds
 from bayesvec.explore.views.table import VIEWS, Request
 from bayesvec.explore.views.words import words
 from bayesvec.plots.maps import ellipse, fit_projection
 from bayesvec.posterior.posterior import open_posterior
 from explore_runs import EVIL, WORDS, YEARS, plain_run, sliced_run
+from fake_draws import FakeDraws
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +168,19 @@ def test_the_map_is_that_of_the_plot(asked, run):
     other = asked("map", words=", ".join(names), also="queen, 中文字", level="0.8")
     assert other["words"] == ["queen", "中文字"]
     assert other["x"][0] == pytest.approx(answer["x"][1], rel=1e-3)
+
+
+@pytest.mark.parametrize("rows", [range(120, 0, -1), range(0, 300, 2), range(5)])
+def test_clouds_of_many_words_are_those_of_their_draws(rows):
+    generator = np.random.default_rng(1)
+    draws = FakeDraws(generator.normal(size=(2, 20, 300, 4)) + generator.normal(size=(300, 4)))
+    chosen = np.array(rows)
+    projection = fit_projection(draws.rho.mean(axis=(0, 1)))
+    means, covariances = clouds(draws, chosen, projection)
+    cloud = projection(draws.rho[:, :, chosen].reshape(40, -1, 4))
+    np.testing.assert_allclose(means, cloud.mean(axis=0), atol=1e-5)
+    for i in range(len(chosen)):
+        np.testing.assert_allclose(covariances[i], np.cov(cloud[:, i].T), atol=1e-4)
 
 
 def test_words_as_they_are_typed(asked, run):

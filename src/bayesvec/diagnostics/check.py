@@ -22,10 +22,9 @@ from bayesvec.estimates.convergence import (
     FEWEST_DRAWS,
     RHAT_ALLOWED,
     SHARE_WANTED,
+    Measures,
     disagree,
-    ess_bulk,
-    ess_tail,
-    rhat,
+    measures,
 )
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.labels import label
@@ -210,19 +209,23 @@ class Quantities:
     wanted: int = ESS_WANTED  # the ESS that each should have
 
     @cached_property
+    def _measures(self) -> Measures:
+        return measures(self.values)
+
+    @property
     def rhats(self) -> Float64:
         """R-hat of each, NaN where all draws are equal."""
-        return rhat(self.values)
+        return self._measures.rhat
 
-    @cached_property
+    @property
     def bulk(self) -> Float64:
         """Bulk ESS of each."""
-        return ess_bulk(self.values)
+        return self._measures.ess_bulk
 
-    @cached_property
+    @property
     def tail(self) -> Float64:
         """Tail ESS of each."""
-        return ess_tail(self.values)
+        return self._measures.ess_tail
 
 
 _latest: dict[Any, tuple[Quantities, ...]] = {}  # of the run that was asked for last
@@ -246,11 +249,14 @@ def quantities(
 
 def _quantities(draws: "Draws", pairs: int, seed: int, parameters: bool) -> Iterator[Quantities]:
     stored = draws.manifest["arrays"]
-    for kind, first, second, wanted in _pairs_of_words(draws, pairs, seed):
-        # without draws of the words only what was monitored during the run is left
-        values = cosines(draws, first, second) if "rho" in stored else _monitored(draws, first, second)
-        labels = _labels("cosine", (draws.words, first), (draws.words, second))
-        yield Quantities(kind, values, labels, wanted)
+    if kinds := list(_pairs_of_words(draws, pairs, seed)):
+        # all at once, since reading takes the most time; without draws of the words there is what was monitored
+        measure = cosines if "rho" in stored else _monitored
+        every = measure(draws, *(np.concatenate([kind[side] for kind in kinds]) for side in (1, 2)))
+        edges = np.cumsum([len(kind[1]) for kind in kinds])[:-1]
+        for (kind, first, second, wanted), values in zip(kinds, np.split(every, edges, axis=2), strict=True):
+            labels = _labels("cosine", (draws.words, first), (draws.words, second))
+            yield Quantities(kind, values, labels, wanted)
     if {"rho", "alpha"} <= stored.keys():
         first, second = random_pairs(len(draws.words), len(draws.contexts), pairs, seed=seed)
         labels = _labels("cooccurrence", (draws.words, first), (draws.contexts, second))

@@ -15,6 +15,7 @@ from bayesvec.estimates.convergence import FEWEST_DRAWS
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.labels import label
+from bayesvec.posterior.questions.neighbors import neighbors_of_each
 from bayesvec.posterior.questions.uncertain import word_counts
 from bayesvec.posterior.slices import Trajectory, shared_name
 from bayesvec.report import corpus
@@ -149,9 +150,10 @@ def _ask(
     pairs = list(itertools.combinations(words, 2))
     try:
         answers["neighbors"] = {}
-        for word in words if n else ():
-            answers["neighbors"][word] = posterior.neighbors(word, n, at=at, level=level)
-            advance(1, word)
+        if n:
+            tables = neighbors_of_each(posterior, words, n, at=at, level=level)
+            answers["neighbors"] = dict(zip(words, tables, strict=True))
+        advance(len(words), "")
         cosines = posterior.similarities(pairs, at=at) if pairs else []
         order = sorted(range(len(pairs)), key=lambda i: -cosines[i].mean)
         answers["cosines"] = [cosines[i] for i in order]

@@ -45,7 +45,7 @@ def plane(
         raise OptionError(f"a map needs {_FEWEST} words or more; got {len(base)}")
     projection = fit_projection(draws.mean("rho")[base])
     rows = _rows(shown, also, at) if also else base
-    means, covariances = _clouds(draws, rows, projection)
+    means, covariances = clouds(draws, rows, projection)
     axes = np.zeros((0, 3)) if posterior.is_point else ellipses(covariances, level)
     names = [posterior.bare_name(row, at) for row in rows.tolist()]
     seen = counts(posterior)
@@ -72,21 +72,31 @@ def _rows(shown: "Shown", words: str, at: str | None) -> Int64:
     return shown.posterior.rows(list(dict.fromkeys(split_words(words))), at=at)
 
 
-def _clouds(draws: "Draws", rows: Int64, projection: Projection) -> tuple[Float64, Float64]:
+def clouds(draws: "Draws", rows: Int64, projection: Projection) -> tuple[Float64, Float64]:
     """Return the means, (n, 2), and covariances, (n, 2, 2), of the draws of words in a plane."""
     axes = projection.axes.astype(np.float32)  # (2, K)
     origin = projection.axes @ projection.centre
 
-    def sums(rho: Float32) -> tuple[Float64, Float64]:
-        place = np.stack([rho @ axis for axis in axes], axis=-1) - origin  # (draw, n, 2)
-        return place.sum(axis=0), np.einsum("dvi,dvj->vij", place, place)
+    def sums(rho: Float32) -> tuple[Float64, ...]:
+        # one axis after the other: sums over draws of arrays (draw, n) are several times faster than of (draw, n, 2)
+        x, y = (np.einsum("dvk,k->dv", rho, axis) - start for axis, start in zip(axes, origin, strict=True))
+        return (
+            x.sum(axis=0),
+            y.sum(axis=0),
+            *(np.einsum("dv,dv->v", *two) for two in ((x, x), (x, y), (y, y))),
+        )
 
+    first, last = int(rows.min()), int(rows.max()) + 1
+    dense = len(rows) > _FEW and 2 * len(rows) > last - first  # quicker to place all words between them too
     if len(rows) <= _FEW:
         parts = iter([sums(chain) for chain in draws.read("rho", rows=rows)])
+    elif dense:
+        parts = over_blocks(draws, lambda rho, _: sums(rho[:, first:last]))
     else:
-        parts = over_blocks(draws, lambda rho, _: sums(rho[:, rows]))
+        parts = over_blocks(draws, lambda rho, _: sums(np.take(rho, rows, axis=1)))
     number = draws.num_chains * draws.num_draws
-    total, squares = (np.asarray(sum(part)) for part in zip(*parts, strict=True))
-    mean = total / number
-    covariance = squares / number - mean[:, :, None] * mean[:, None, :]
-    return mean, covariance * (number / max(number - 1, 1))
+    x, y, xx, xy, yy = (np.asarray(sum(part)) / number for part in zip(*parts, strict=True))
+    mean = np.stack([x, y], axis=-1)
+    squares = np.stack([xx, xy, xy, yy], axis=-1).reshape(-1, 2, 2)
+    covariance = (squares - mean[:, :, None] * mean[:, None, :]) * (number / max(number - 1, 1))
+    return (mean[rows - first], covariance[rows - first]) if dense else (mean, covariance)

@@ -1,15 +1,17 @@
 """List the nearest words, each with its interval and its probability of being among the nearest."""
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from bayesvec._types import Float64, Int64
+from bayesvec.estimates.convergence import measures
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.labels import label_at
-from bayesvec.estimates.per_draw import cosines, nearest
+from bayesvec.estimates.per_draw import cosines, nearest_to_each
 from bayesvec.estimates.table import Table
 from bayesvec.posterior.questions.similarity import COSINE
 from bayesvec.posterior.table import Option, Question
@@ -53,17 +55,36 @@ def neighbors(
         The nearest first. ``probability`` is the fraction of draws in which the word is among the ``n``
         nearest, that is, fewer than ``n`` words are strictly nearer.
     """
-    at = posterior.slice_meant([word], at)
-    row = posterior.rows([word], at=at)
+    return neighbors_of_each(posterior, [word], n, at=at, level=level)[0]
+
+
+def neighbors_of_each(
+    posterior: "Posterior", words: Sequence[str], n: int, *, at: str | None, level: float
+) -> list[Table[Neighbor]]:
+    """Return the neighbours of several words as `neighbors` does, reading the draws once."""
+    at = posterior.slice_meant(words, at)
+    asked = posterior.rows(words, at=at)
     tails(level)
     among = posterior.slice_rows(at)
     most = len(among) - 1
-    check_number(n, most, f"{word!r} has {most} other words")
-    near = nearest(posterior.draws, row, np.ones(1), n, among=among)
-    rows = np.argsort(-near.mean, kind="stable")[:n]
-    values = cosines(posterior.draws, np.repeat(row, n), rows)
-    title = f"The {n} nearest neighbours of {label_at(word, at)}"
-    return neighbor_table(posterior, rows, values, near.in_top[rows], at=at, level=level, title=title)
+    check_number(n, most, f"{words[0]!r} has {most} other words")
+    near = nearest_to_each(posterior.draws, [(row, np.ones(1)) for row in asked[:, None]], n, among=among)
+    rows = [np.argsort(-each.mean, kind="stable")[:n] for each in near]
+    values = cosines(posterior.draws, np.repeat(asked, n), np.concatenate(rows))
+    return [
+        neighbor_table(
+            posterior,
+            found,
+            cosine,
+            each.in_top[found],
+            at=at,
+            level=level,
+            title=f"The {n} nearest neighbours of {label_at(word, at)}",
+        )
+        for word, found, cosine, each in zip(
+            words, rows, np.split(values, len(words), axis=2), near, strict=True
+        )
+    ]
 
 
 def neighbor_table(
@@ -78,10 +99,12 @@ def neighbor_table(
 ) -> Table[Neighbor]:
     """Return words with the draws of their cosines, (chain, draw, M), and P(in the top), as a table."""
     table = []
+    convergence = measures(values)
     for i, row in enumerate(rows.tolist()):
         cosine = Estimate(values[:, :, i])
         probability = math.nan if posterior.is_point else float(in_top[i])
-        figures = cosine.mean, *cosine.interval(level), probability, cosine.rhat, cosine.ess
+        reliability = float(convergence.rhat[i]), float(convergence.ess_bulk[i])
+        figures = cosine.mean, *cosine.interval(level), probability, *reliability
         table.append(Neighbor(posterior.bare_name(row, at), *figures))
     columns = f"cosine, {100 * level:g}% interval, P(in the top {len(rows)})"
     if posterior.is_point:

@@ -67,11 +67,11 @@ def projections(draws: "Draws", words: Int64, poles: Int64) -> Float64:
     placed, (first, second) = place[: len(words)], place[len(words) :].reshape(-1, 2).T
 
     def place_words(unit: Float64) -> Float64:
-        axis = (unit[:, :, first] - unit[:, :, second]).mean(axis=2)  # (chain, draw, K)
+        axis = (np.take(unit, first, axis=2) - np.take(unit, second, axis=2)).mean(axis=2)  # (chain, draw, K)
         length = np.linalg.norm(axis, axis=-1, keepdims=True)
         if not length.all():
             raise NumericalError("the pairs of the axis cancel each other, so it has no direction")
-        return np.asarray(np.einsum("cdmk,cdk->cdm", unit[:, :, placed], axis / length))
+        return np.asarray(np.einsum("cdmk,cdk->cdm", np.take(unit, placed, axis=2), axis / length))
 
     return joined(map(place_words, unit_vectors(draws, rows)))
 
