@@ -10,14 +10,18 @@ Usage: python benchmarks/questions.py [--vocab 5000] [--dim 100] [--draws 1000] 
 """
 
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 import report
 
+from bayesvec.counts.pairs import from_pairs
+from bayesvec.counts.store import save_counts
 from bayesvec.storage import layout
 from bayesvec.storage import writer as recorder
+from bayesvec.storage.settings import Settings
 
 REQUIRED = {
     "neighbors_seconds": 3.0,
@@ -28,23 +32,26 @@ REQUIRED = {
 
 
 def write_run(folder: Path, vocab: int, dim: int, draws: int, chains: int = 2) -> None:
-    """Write a run folder with draws around made-up means."""
+    """Write a run folder with draws around made-up means, and made-up counts."""
     folder.mkdir(parents=True)
     arrays = layout.plan_arrays(
         folder, sides={"rho": vocab}, dim=dim, stats=["log_posterior", "seconds"], pairs=1
     )
-    settings = {"chains": chains, "draws": draws, "dim": dim, "store": "rho", "method": "gibbs"}
+    settings = Settings(dim=dim, chains=chains, draws=draws, store="rho", prior_precision=1.0)
     manifest = {
         "format": "bayesvec run",
         "format_version": 1,
         "versions": {"bayesvec": "0"},
-        "settings": settings | {"identify": "procrustes"},
+        "settings": asdict(settings),
         "monitored": [[0, 1]],
         "arrays": layout.described(arrays),
     }
     names = [f"w{i}" for i in range(vocab)]
     recorder.create(folder, manifest, {"words": names, "contexts": names, "groups": None})
     rng = np.random.default_rng(0)
+    pairs = {"n_pos": rng.integers(1, 9, 20 * vocab), "n_neg": rng.integers(1, 9, 20 * vocab)}
+    ids = (vocab * rng.random((2, 20 * vocab)) ** 3).astype(np.int64)  # the first words are the most frequent
+    save_counts(from_pairs(*ids, **pairs, words=names, contexts=names), folder / "counts")
     mean = rng.normal(size=(vocab, dim)).astype(np.float32)
     for chain in range(chains):
         record = recorder.ChainRecorder(folder, chain, manifest)
