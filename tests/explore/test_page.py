@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 
 from bayesvec.explore.export import write_page
@@ -203,6 +204,45 @@ def test_map(visit, folders):
     with visit.page.expect_download() as found:
         visit.page.get_by_role("button", name="SVG").click()
     assert b"<ellipse" in Path(found.value.path()).read_bytes()
+
+
+COUNT_CALLS = """() => {
+  window.calls = {};
+  const painter = CanvasRenderingContext2D.prototype;
+  for (const name of ["clearRect", "fillRect", "arc", "ellipse", "fillText"]) {
+    const real = painter[name];
+    painter[name] = function (...given) {
+      window.calls[name] = (window.calls[name] ?? 0) + 1;
+      return real.apply(this, given);
+    };
+  }
+}"""
+DRAG = """async () => {
+  const canvas = document.querySelector(".board canvas");
+  const send = (kind, x) => canvas.dispatchEvent(new PointerEvent(kind, { clientX: x, clientY: 300, pointerId: 1 }));
+  canvas.setPointerCapture = () => {};
+  send("pointerdown", 400);
+  for (let x = 401; x <= 430; x += 1) send("pointermove", x);
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  send("pointerup", 430);
+}"""
+
+
+def test_a_map_of_many_words_is_painted_with_few_costly_shapes(browser, tmp_path):
+    words = 1500
+    rho = np.random.default_rng(1).normal(size=(1, 1, words, 3)) + autoregressive(0.0, (2, 10, words, 3), 2)
+    with Explorer([write_run(tmp_path / "run", rho, rho[:, :, :5], store="rho")]) as explorer:
+        opened = Visit(browser, explorer.url, viewport={"width": 1000, "height": 800})
+        opened.go(f"#/map?n={words}")
+        opened.page.evaluate(COUNT_CALLS)
+        opened.page.evaluate(DRAG)
+        calls = opened.page.evaluate("window.calls")
+        assert calls["clearRect"] == 1  # thirty moves, one frame
+        assert words / 2 < calls["fillRect"] <= words
+        assert calls.get("arc", 0) == 0
+        assert 0 < calls["ellipse"] <= 120 + calls["fillText"] <= 300
+        opened.context.close()
+        assert not opened.errors
 
 
 def test_trust(visit, folders):

@@ -6,9 +6,11 @@ all the same.
 
 import math
 import shlex
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -228,7 +230,9 @@ class Quantities:
         return self._measures.ess_tail
 
 
-_latest: dict[Any, tuple[Quantities, ...]] = {}  # of the run that was asked for last
+_HELD = 4  # runs, such as those that the explorer shows
+_latest: "OrderedDict[Any, tuple[Quantities, ...]]" = OrderedDict()
+_lock = Lock()
 
 
 def quantities(
@@ -236,15 +240,15 @@ def quantities(
 ) -> tuple[Quantities, ...]:
     """Return the draws by which a run is judged, kind by kind; arguments as in `Posterior.check`.
 
-    Those of the last run are held: the end of `fit`, `check`, the report and the explorer need the same.
+    Those of the last runs are held: the end of `fit`, `check`, the report and the explorer need the same.
     """
     key = (draws.version, pairs, seed, parameters)
-    found = _latest.get(key)
-    if found is None:
-        found = tuple(_quantities(draws, pairs, seed, parameters))
-        _latest.clear()
-        _latest[key] = found
-    return found
+    with _lock:  # who asks for the same at the same time waits for it
+        if key not in _latest:
+            _latest[key] = tuple(_quantities(draws, pairs, seed, parameters))
+            while len(_latest) > _HELD:
+                _latest.popitem(last=False)
+        return _latest[key]
 
 
 def _quantities(draws: "Draws", pairs: int, seed: int, parameters: bool) -> Iterator[Quantities]:

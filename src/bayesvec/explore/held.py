@@ -55,7 +55,7 @@ class HeldDraws(Draws):
         if name != "rho" or self._held is None:
             return super().read(name, rows, draws)
         part = self._held[0][:, slice(None) if draws is None else draws]
-        return part.copy() if rows is None else np.take(part, self._row_ids(self._array(name), rows), axis=2)
+        return part.copy() if rows is None else np.take(part, np.asarray(rows, dtype=np.int64), axis=2)
 
     def block_starts(self, name: str) -> list[tuple[int, int]]:
         """Return the chain and the number of the first draw of every block."""
@@ -76,7 +76,7 @@ class HeldDraws(Draws):
         if name != "rho" or not self._fits:
             return super().block(name, chain, first, rows)
         found = self._hold()[0][chain, first : first + _BLOCK]
-        return found if rows is None else np.take(found, self._row_ids(self._array(name), rows), axis=1)
+        return found if rows is None else np.take(found, np.asarray(rows, dtype=np.int64), axis=1)
 
     @property
     def row_norms(self) -> Float32 | None:

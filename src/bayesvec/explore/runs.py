@@ -138,10 +138,12 @@ class Runs:
         return Shown(chosen, first, posteriors), tuple(version for _, version in opened.values())
 
     def warm(self) -> None:
-        """Read the draws of all runs that fit into memory, so that the first question need not."""
+        """Read the draws of all runs that fit into memory, and check them, so that the first question need not."""
         for run in self.by_name.values():
             with contextlib.suppress(BayesvecError, OSError):  # the page states what is wrong
-                _ = run.posterior()[0].draws.row_norms
+                posterior = run.posterior()[0]
+                _ = posterior.draws.row_norms
+                posterior.check()
 
     def state(self) -> list[dict[str, Any]]:
         """Return for each run how many draws it has, or why it cannot be read."""
