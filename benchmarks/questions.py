@@ -1,12 +1,14 @@
-"""Response time of questions on the command line, for a run of V=5000, K=100 and 1000 draws.
+"""Response time and memory of questions on the command line, for a run of V=5000, K=100 and 1000 draws.
 
 The run has made-up draws. Each question is a process of its own, so its time includes start-up (files of the
 run may be in the system's cache, as they are after a fit). `similarity` is compared with `bayesvec
 --version`, the minimum of any command.
 
-`--draws` is the total of two chains; `--run` names a folder to write the run to, or to reuse.
+`--draws` is the total of two chains; `--run` names a folder to write the run to, or to reuse; `--before` is the
+folder `src` of another version, which is asked the same in turns; `--name` is that of the record.
 
 Usage: python benchmarks/questions.py [--vocab 5000] [--dim 100] [--draws 1000] [--repeat 5] [--run FOLDER]
+                                      [--before FOLDER] [--name questions]
 """
 
 import tempfile
@@ -63,40 +65,52 @@ def write_run(folder: Path, vocab: int, dim: int, draws: int, chains: int = 2) -
         record.commit(draws, {})
 
 
-def ask(repeat, *arguments):
-    """Return the median times and memory of a question, after one run that is not counted."""
-    runs = [report.run([*report.BAYESVEC, *arguments])[0] for _ in range(repeat + 1)][1:]
-    return {name: median(run[name] for run in runs) for name in runs[0]}
+def ask(repeat, sources, *arguments):
+    """Return the median times and memory of a question in each version, after one run of each that is not counted.
+
+    The versions take turns, so that whatever else runs on the machine slows all of them.
+    """
+    runs = {name: [] for name in sources}
+    for _ in range(repeat + 1):
+        for name, source in sources.items():
+            runs[name].append(report.run([*report.BAYESVEC, *arguments], source)[0])
+    return {
+        name: {figure: median(run[figure] for run in found[1:]) for figure in found[0]}
+        for name, found in runs.items()
+    }
 
 
 def main() -> None:
-    options = report.options(__doc__, vocab=5000, dim=100, draws=1000, repeat=5, run=None)
+    options = report.options(
+        __doc__, vocab=5000, dim=100, draws=1000, repeat=5, run=None, before=None, name="questions"
+    )
+    sources = {"now": None} | ({"before": options.before} if options.before else {})
     with tempfile.TemporaryDirectory() as temporary:
         run = Path(options.run or Path(temporary, "run"))
         if not run.exists():
             write_run(run, options.vocab, options.dim, options.draws // 2)
-        version = ask(options.repeat, "--version")
-        questions = {
-            "neighbors": ask(options.repeat, "neighbors", run, "w17"),
-            "similarity": ask(options.repeat, "similarity", run, "w17", "w18"),
-            "analogy": ask(options.repeat, "analogy", run, "w17", "w18", "w19"),
-            "project": ask(options.repeat, "project", run, "w1", "w2", "--axis", "w3:w4,w5:w6"),
-            "plot check": ask(options.repeat, "plot", run, "check", "--out", Path(temporary, "check.svg")),
+        asked = {
+            "--version": ["--version"],
+            "similarity": ["similarity", run, "w17", "w18"],
+            "project": ["project", run, "w1", "w2", "--axis", "w3:w4,w5:w6"],
+            "neighbors": ["neighbors", run, "w17"],
+            "analogy": ["analogy", run, "w17", "w18", "w19"],
+            "check": ["check", run],
+            "plot check": ["plot", run, "check", "--out", Path(temporary, "check.svg")],
+            "plot map": ["plot", run, "map", "w1", "w2", "w3", "w4", "--out", Path(temporary, "map.svg")],
+            "report": ["report", run, "--out", Path(temporary, "report.html")],
         }
-    results = {
-        "vocab": options.vocab,
-        "dim": options.dim,
-        "draws": options.draws,
-        "required": REQUIRED,
-        "version_seconds": version["seconds"],
-        "questions": questions,
-    }
-    for name, taken in questions.items():
-        print(f"{name:12s} {taken['seconds']:.2f} s, peak {taken['peak_mb']:.0f} MB")
-    allowed = REQUIRED["similarity_over_version"] * version["seconds"] + REQUIRED["similarity_beyond"]
-    seconds = version["seconds"]
-    print(f"--version    {seconds:.2f} s, so similarity may take {allowed:.2f} s; neighbors 3 s and 1000 MB")
-    report.write("questions", results)
+        questions = {}
+        for name, arguments in asked.items():
+            questions[name] = ask(options.repeat, sources, *arguments)
+            for version, taken in questions[name].items():
+                figures = f"{taken['seconds']:.2f} s, processor {taken['cpu']:.2f} s, peak {taken['peak_mb']:.0f} MB"
+                print(f"{name:12s} {version:6s} {figures}", flush=True)
+    version, similarity = (questions[name]["now"]["seconds"] for name in ("--version", "similarity"))
+    allowed = REQUIRED["similarity_over_version"] * version + REQUIRED["similarity_beyond"]
+    print(f"similarity takes {similarity:.2f} s of {allowed:.2f} allowed; neighbors may take 3 s and 1000 MB")
+    results = {"vocab": options.vocab, "dim": options.dim, "draws": options.draws, "required": REQUIRED}
+    report.write(options.name, results | {"questions": questions})
 
 
 if __name__ == "__main__":

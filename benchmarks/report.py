@@ -53,10 +53,14 @@ def seconds(work, repeat=1):
     return (time.perf_counter() - began) / repeat
 
 
-def run(command):
-    """Run a command to its end; return its wall and processor time, its peak memory and its output."""
+def run(command, source=None):
+    """Run a command to its end; return its wall and processor time, its peak memory and its output.
+
+    ``source`` is the folder of another version of the package, to be run instead of this one.
+    """
+    environment = os.environ | ({"PYTHONPATH": str(source)} if source else {})
     began = time.perf_counter()
-    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True, env=environment)
     printed = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     elapsed = time.perf_counter() - began

@@ -1,7 +1,7 @@
 // Densities overlaid; bands over slices; cumulative distributions; points with a curve through them.
 
 import { svg } from "./dom.js";
-import { bottomAxis, canvasOf, halo, labelPlaces, leftAxis, legend, linear, marker, pathOf, shorten, text, ticks } from "./draw.js";
+import { bottomAxis, canvasOf, halo, labelPlaces, leftAxis, legend, linear, logTicks, marker, pathOf, shorten, text } from "./draw.js";
 import { DASHES } from "./theme.js";
 
 // items: {label, density: {x, y} | null, mean, low, high, number, run}
@@ -111,7 +111,7 @@ export function cumulative(kinds, { width, colours, axis, label, limit, from = n
   });
   picture.append(
     svg("line", { x1: x(limit.value), x2: x(limit.value), y1: top - 4, y2: height, stroke: colours.warn, "stroke-width": 1.5, "stroke-dasharray": "3 3" }),
-    text(x(limit.value) + (x(limit.value) > (left + width) / 2 ? -5 : 5), (top + height) / 2, limit.label, { fill: colours.warn, "font-size": 12, ...halo(colours), "text-anchor": x(limit.value) > (left + width) / 2 ? "end" : "start" }),
+    text(x(limit.value) + (x(limit.value) > (left + width) / 2 ? -5 : 5), height - 8, limit.label, { fill: colours.warn, "font-size": 12, ...halo(colours), "text-anchor": x(limit.value) > (left + width) / 2 ? "end" : "start" }),
   );
   return picture;
 }
@@ -129,10 +129,11 @@ export function spreadPlot(points, { width, colours, label, named }) {
   const y = linear(Math.max(0, Math.min(...ys) - 0.03), Math.min(1, Math.max(...ys) + 0.03), height, top);
   const x = linear(low - 0.05, high + 0.05, left, width - 12);
   picture.append(leftAxis(y, [y.back(height), y.back(top)], left, width - 12, "spread (0 known, 1 unknown)", colours));
-  for (const each of ticks(Math.ceil(low), Math.floor(high), 6).filter(Number.isInteger)) {
+  for (const each of logTicks(10 ** (low - 0.05), 10 ** (high + 0.05), width / 90)) {
+    const place = x(Math.log10(each));
     picture.append(
-      svg("line", { x1: x(each), x2: x(each), y1: top, y2: height, stroke: colours.line }),
-      text(x(each), height + 16, (10 ** each).toLocaleString("en-US"), { "text-anchor": "middle", "font-size": 12, fill: colours.muted }),
+      svg("line", { x1: place, x2: place, y1: top, y2: height, stroke: colours.line }),
+      text(place, height + 16, each.toLocaleString("en-US"), { "text-anchor": "middle", "font-size": 12, fill: colours.muted }),
     );
   }
   picture.append(text((left + width) / 2, height + 36, "positive samples of the word (logarithmic)", { "text-anchor": "middle", "font-size": 12, fill: colours.muted }));

@@ -20,6 +20,18 @@ export function ticks(low, high, about = 5) {
   return found;
 }
 
+// Round numbers of a logarithmic axis, of the coarsest kind that has two or more: 1, 10, 100; 1, 2, 5, 10; or plain ones.
+export function logTicks(low, high, most) {
+  const inside = (steps) => {
+    const found = [];
+    for (let unit = 10 ** Math.floor(Math.log10(low)); unit <= high; unit *= 10) found.push(...steps.map((step) => step * unit));
+    return found.map((each) => Number(each.toPrecision(6))).filter((each) => each >= low && each <= high);
+  };
+  const tens = inside([1]);
+  const finer = [inside([1, 2, 5]), ticks(low, high, Math.min(most, 5))].find((each) => each.length > 1) ?? tens;
+  return tens.length > 2 || finer.length > most ? tens : finer;
+}
+
 export function tickText(value, all) {
   const step = all.length > 1 ? Math.abs(all[1] - all[0]) : 1;
   const decimals = Math.max(0, Math.min(6, -Math.floor(Math.log10(step) + 1e-9)));

@@ -23,14 +23,16 @@ export function makeScene(plane, look, marks, { width, height, colours }) {
   const many = shownWords.length;
   placeLabels(scene, shownWords, plane, loud, quiet, colours);
   const named = new Set(scene.labels.map((each) => each.index));
+  // regions that fill the view would add up to one colour
+  const faint = ({ rx, ry }) => Math.min(1, (0.1 * width * height) / (Math.PI * rx * ry || 1));
   let regions = quiet ? 60 : 120; // beside those of named words; more would add up to one blot
   for (const [i, at] of shownWords) {
     const strong = loud(i);
     const colour = i === marks.chosen ? colours.warn : colours.strong;
     if (plane.long && (strong || named.has(i) || regions-- > 0)) {
       const shape = { at, rx: (plane.long[i] * look.scale) / 2, ry: (plane.short[i] * look.scale) / 2, angle: (-plane.angle[i] * Math.PI) / 180, colour };
-      if (strong) scene.ellipses.push({ ...shape, fill: i === marks.chosen ? 0.16 : 0.06, stroke: 0.9, loud: true });
-      else scene.ellipses.push({ ...shape, fill: quiet ? 0.03 : many > 60 ? 0.045 : 0.1, stroke: named.has(i) && !quiet ? 0.3 : 0 });
+      if (strong) scene.ellipses.push({ ...shape, fill: (i === marks.chosen ? 0.16 : 0.06) * faint(shape), stroke: 0.9, loud: true });
+      else scene.ellipses.push({ ...shape, fill: (quiet ? 0.03 : many > 60 ? 0.045 : 0.1) * faint(shape), stroke: named.has(i) && !quiet ? 0.3 : 0 });
     }
     scene.dots.push({ at, r: strong ? 4 : many > 800 ? 1.7 : 2.4, colour, alpha: strong ? 1 : quiet ? 0.3 : 0.75 });
   }

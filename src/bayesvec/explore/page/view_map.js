@@ -79,7 +79,9 @@ function prepared(base, more) {
 }
 
 function wholePlane(plane, width, height) {
-  const ends = (values) => { const sorted = [...values].sort((a, b) => a - b); return [sorted[0], sorted.at(-1)]; };
+  const sorted = (values) => [...values].sort((a, b) => a - b);
+  const reach = plane.long ? sorted(plane.long)[Math.floor(plane.long.length / 2)] / 2 : 0; // of the usual region
+  const ends = (values) => { const all = sorted(values); return [all[0] - reach, all.at(-1) + reach]; };
   const [left, right] = ends(plane.x);
   const [low, high] = ends(plane.y);
   return { x: (left + right) / 2, y: (low + high) / 2, scale: 0.86 * Math.min(width / (right - left || 1), height / (high - low || 1)) };

@@ -30,12 +30,12 @@ export const trustView = {
     const judged = trust.kinds.length > 0;
     const kind = check.ok ? "good" : judged ? "bad" : "";
     const rhats = (room) => cumulative(trust.kinds.map((each, i) => ({ label: each.kind, values: each.rhat, number: i })), { ...room, axis: "R-hat", label: "Cumulative distribution of R-hat", limit: { value: trust.limits.rhat, label: `at most ${trust.limits.rhat}`, side: 1 } });
-    const sizes = (room) => cumulative(trust.kinds.map((each, i) => ({ label: each.kind, values: each.ess, number: i })), { ...room, axis: "effective sample size", label: "Cumulative distribution of ESS", from: 0, limit: { value: trust.limits.ess, label: `at least ${trust.limits.ess} (frequent words, precisions ${trust.limits.ess_frequent}; log posterior ${trust.limits.ess_level})`, side: -1 } });
+    const sizes = (room) => cumulative(trust.kinds.map((each, i) => ({ label: each.kind, values: each.ess, number: i })), { ...room, axis: "effective sample size", label: "Cumulative distribution of ESS", from: 0, limit: { value: trust.limits.ess, label: `at least ${trust.limits.ess}`, side: -1 } });
     const columns = ["of", "pass", "R-hat, median", "worst", "ESS, median", "worst", "tail ESS, median", "worst", "worst of all"];
     const rows = check.diagnoses.map((each) => [each.count > 1 ? `${each.count} ${each.kind}` : each.kind, `${Math.round(100 * each.passing)}%`, fixed(each.rhat_median), fixed(each.rhat), fixed(each.ess_median, 0), fixed(each.ess, 0), fixed(each.ess_tail_median, 0), fixed(each.ess_tail, 0), shown(each.worst)]);
     return [
       html("div", { class: `verdict ${kind}` }, html("p", {}, html("strong", {}, check.ok ? "✓ " : judged ? "! " : "– "), sentence(check.verdict)), trust.head.map((line) => html("p", { class: "quiet" }, shown(line)))),
-      judged ? html("div", { class: "beside" }, html("div", {}, figure(rhats)), html("div", {}, figure(sizes))) : null,
+      judged ? html("div", { class: "beside" }, html("div", {}, figure(rhats, "To the right of the limit, the chains or their halves disagree.")), html("div", {}, figure(sizes, `Frequent words and learned precisions need ${trust.limits.ess_frequent}, the log posterior ${trust.limits.ess_level}.`))) : null,
       rows.length ? table(columns.map((label, i) => ({ label, number: i > 0 && i < 8 })), rows, "R-hat and ESS") : null,
       actions({ name: "check", draw: judged ? rhats : null, shell: trust.shell, python: trust.python, csv: rows.length ? { columns, rows } : null }),
       ...uncertainWords(uncertain, given, info),
