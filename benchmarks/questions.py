@@ -73,7 +73,7 @@ def ask(repeat, sources, *arguments):
     runs = {name: [] for name in sources}
     for _ in range(repeat + 1):
         for name, source in sources.items():
-            runs[name].append(report.run([*report.BAYESVEC, *arguments], source)[0])
+            runs[name].append(report.run([*report.BAYESVEC, *arguments], source, allowed=(0, 1))[0])
     return {
         name: {figure: median(run[figure] for run in found[1:]) for figure in found[0]}
         for name, found in runs.items()

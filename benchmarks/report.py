@@ -53,10 +53,11 @@ def seconds(work, repeat=1):
     return (time.perf_counter() - began) / repeat
 
 
-def run(command, source=None):
+def run(command, source=None, allowed=(0,)):
     """Run a command to its end; return its wall and processor time, its peak memory and its output.
 
-    ``source`` is the folder of another version of the package, to be run instead of this one.
+    ``source`` is the folder of another version of the package, to be run instead of this one; ``allowed`` are the
+    statuses that it may end with.
     """
     environment = os.environ | ({"PYTHONPATH": str(source)} if source else {})
     began = time.perf_counter()
@@ -65,7 +66,7 @@ def run(command, source=None):
     _, status, usage = os.wait4(process.pid, 0)
     elapsed = time.perf_counter() - began
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+    if process.returncode not in allowed:
         sys.exit(f"{' '.join(map(str, command))} ended with status {process.returncode}")
     figures = {
         "seconds": elapsed,

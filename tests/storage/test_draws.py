@@ -186,6 +186,21 @@ def test_datatree_has_committed_draws_only(tmp_path):
     assert there.chain_stats("log_posterior", 0).shape == (7,)
 
 
+def test_a_draw_of_its_own_shard_is_read_into_place(tmp_path):
+    array = zarr3.Array(tmp_path, ("row", "dim"), (23, 5), "float32", shard_draws=1, chunk_rows=4)
+    values = np.random.default_rng(1).normal(size=(1, 23, 5)).astype(np.float32)
+    content = b"".join(array.parts(values))
+    array.shard(0, 0).write_bytes(content)
+    np.testing.assert_array_equal(array.read(0, 0), values)
+    for chunk in range(array.num_chunks):
+        for byte in (0, array.chunk_bytes):  # of the rows, and of their checksum
+            damaged = bytearray(content)
+            damaged[chunk * (array.chunk_bytes + 4) + byte] ^= 1
+            array.shard(0, 0).write_bytes(damaged)
+            with pytest.raises(RunError, match=f"the checksum of chunk {chunk} "):
+                array.read(0, 0)
+
+
 def test_chunks_are_read_together_where_they_follow_each_other(written, monkeypatch):
     there = open_draws(written)
     array = there._arrays["rho"]
