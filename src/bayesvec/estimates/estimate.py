@@ -118,19 +118,23 @@ class Estimate:
         return shortest(self.draws, level)
 
     @cached_property
+    def _measures(self) -> convergence.Measures:
+        return convergence.measures(self.draws)
+
+    @property
     def rhat(self) -> float:
         """Rank-normalised split R-hat; NaN if the draws are constant or too few."""
-        return float(convergence.rhat(self.draws))
+        return float(self._measures.rhat)
 
-    @cached_property
+    @property
     def ess(self) -> float:
         """Bulk effective sample size; NaN if the draws are constant or too few."""
-        return float(convergence.ess_bulk(self.draws))
+        return float(self._measures.ess_bulk)
 
-    @cached_property
+    @property
     def ess_tail(self) -> float:
         """Tail effective sample size; NaN if the draws are constant or too few."""
-        return float(convergence.ess_tail(self.draws))
+        return float(self._measures.ess_tail)
 
     @cached_property
     def mcse(self) -> float:
