@@ -18,6 +18,7 @@ from bayesvec.paper.records import pack, tidy
 from bayesvec.paper.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
+SUMS = ("samples", "predictive", "posterior_mean")  # of clusters
 
 
 def made_up(experiment, values_of, *, quick=False, skip=lambda cell: False):
@@ -95,7 +96,7 @@ def test_coverage_table_has_ours_and_the_papers():
         "(paper: Gibbs)",
         *("89.7", "89.6", "89.7", "89.5", "89.6", "89.9", "89.6", "90.1", "89.7"),
     ]
-    assert next(line for line in lines if line.startswith("| NUTS ")).count(NOT_RUN) == 4
+    assert next(line for line in lines if line.startswith("| NUTS ")).count(NOT_RUN) == 9
     assert lines[gibbs].count("90.0 (1.0)") == 9  # the standard error of two worlds, 89% and 91%
     assert "29 of 29 cells run, 90.0 to 90.0, mean 90.00" in text
 
@@ -234,10 +235,20 @@ def test_donuts_table_distinguishes_a_ring_from_a_cloud():
     assert re.search(r"\| K=5: Gibbs, aligned +\| +0\.98 \|", text)
 
 
+def clustered(scores, spread=0.001):
+    """The record of scores over four clusters; ``spread`` is that of differences between two estimates."""
+    samples = np.full(4, 100.0)
+    held = {"kind": "user", "units": 4, "samples": pack(samples, 0)}
+    for number, (name, score) in enumerate(sorted(scores.items())):
+        own = spread * (1 + number) * np.array([1.0, -1.0, 1.0, -1.0])
+        held[name] = pack(samples * (score + own), 3)
+    return {**scores, "clusters": held}
+
+
 def holdout_values(settings):
     if settings["method"] == "map":
-        return {"map": -0.7}
-    found = {"posterior_mean": -0.65, "predictive": -0.6}
+        return clustered({"map": -0.7})
+    found = clustered({"posterior_mean": -0.65, "predictive": -0.6}, 0.002)
     return found | ({"rhat": 1.02, "ess_median": 80.0} if settings["method"] == "gibbs" else {})
 
 
@@ -255,14 +266,20 @@ def test_holdout_tables(name, line):
     results = made_up(experiment, holdout_values, skip=lambda cell: cell.settings["method"] == "paper")
     text = experiment.table(results)
     assert line in re.sub(" +", " ", text)
-    assert "the posterior mean of Gibbs beats the MAP at 4 and its predictive beats both at 4" in text
+    assert (
+        "posterior mean of Gibbs is ahead of the MAP at 4 and its predictive ahead of both at 4, by 95%"
+        in text
+    )
     assert "largest R-hat of 200 cosines is 1.02" in text
-    behind = {"posterior_mean": -0.65, "predictive": -0.63}
-    worse = made_up(experiment, lambda s: {"map": -0.62} if s["method"] == "map" else behind)
-    assert "beats the MAP at 0 and its predictive beats both at 0" in experiment.table(worse)
-    assert "Best of all that have been run, by column: MAP; MAP; " in experiment.table(worse)
+    behind = clustered({"posterior_mean": -0.65, "predictive": -0.63}, 0.002)
+    worse = made_up(experiment, lambda s: clustered({"map": -0.62}) if s["method"] == "map" else behind)
+    assert "is ahead of the MAP at 0 and its predictive ahead of both at 0" in experiment.table(worse)
+    assert "Best by column: MAP or MAP, learned precision; " in experiment.table(worse)
+    noisy = clustered({"posterior_mean": -0.65, "predictive": -0.6}, 0.5)
+    unknown = made_up(experiment, lambda s: holdout_values(s) if s["method"] == "map" else noisy)
+    assert "is ahead of the MAP at 0 and its predictive ahead of both at 0" in experiment.table(unknown)
     unsure = made_up(experiment, lambda s: holdout_values(s) | {"converged": s["method"] != "map"})
-    assert re.search(r"\| MAP +(\| +-0\.7000\* ){4}", experiment.table(unsure))
+    assert re.search(r"\| MAP +(\| +-0\.7000 \(0\.0006\)\* ){4}", experiment.table(unsure))
     assert "-0.6500*" not in experiment.table(unsure)
 
 
@@ -395,18 +412,19 @@ def test_congress_slices_table_has_cosines_and_words():
     assert experiment.figures(only_party) == {}
 
 
-def test_slices_holdout_table_names_the_best_variant():
+def test_slices_holdout_table_has_differences_from_pooled_vectors():
     experiment = find_experiment("slices-holdout")
 
     def values(settings):
         score = {"pooled": -0.7, "separate": -0.8, "grouped": -0.6, "dynamic": -0.5}[settings["method"]]
-        return {"predictive": score, "posterior_mean": score - 0.01, "rhat": 1.01, "rhat_learned": 1.02}
+        scores = clustered({"predictive": score, "posterior_mean": score - 0.01}, -score / 10)
+        return scores | {"rhat": 1.01, "rhat_learned": 1.02}
 
     skipped = made_up(experiment, values, skip=lambda cell: "500k" in cell.label and "separate" in cell.label)
-    text = experiment.table(skipped)
-    assert "By year, best predictive score: dynamic at 100k words." in text
-    assert "By party, best predictive score: grouped at 100k words." in text
-    assert "| separate: predictive | -0.8000 | … |" in re.sub(" +", " ", text)
+    text = re.sub(" +", " ", experiment.table(skipped))
+    assert "| separate: predictive | -0.8000 (0.0924) | … |" in text
+    assert "| separate - pooled | -0.1000 (0.0115) | … |" in text
+    assert "| dynamic - pooled | +0.2000 (0.0231) |" in text
 
 
 def test_slices_holdout_fits_all_variants_to_the_same_samples(tmp_path, monkeypatch):
@@ -432,6 +450,18 @@ def test_slices_holdout_fits_all_variants_to_the_same_samples(tmp_path, monkeypa
     assert all(-2.0 < each["predictive"] < 0.0 for each in values.values())
     assert values["separate"]["rows"] == 12  # nothing of 2004 is held out
     assert values["separate"]["predictive"] != values["pooled"]["predictive"]
+    for each in values.values():  # over the same documents, whose samples add up to all
+        held = {
+            name: np.array(text.split(), dtype=float)
+            for name, text in each["clusters"].items()
+            if name in SUMS
+        }
+        assert each["clusters"]["kind"] == "document"
+        assert held["samples"].sum() == each["held_out"]
+        assert len(held["samples"]) == each["clusters"]["units"]
+        for name in ("predictive", "posterior_mean"):
+            assert held[name].sum() / each["held_out"] == pytest.approx(each[name], abs=1e-4)
+    assert len({each["clusters"]["samples"] for each in values.values()}) == 1
     same = {name: found(settings | {"method": name}, ["2001"] * 100) for name in ("pooled", "separate")}
     assert same["pooled"] == same["separate"]
 
@@ -477,6 +507,34 @@ def test_claims_are_judged_by_the_records():
     assert re.search(r"\| Gibbs and HMC cover 90%.*\| +agrees \| +Gibbs 90\.5 to 90\.5% in", table(0.905))
     assert re.search(r"\| Gibbs and HMC cover 90%.*\| +differs \| +Gibbs 80\.0 to 80\.0% in", table(0.8))
     assert claims_table({"coverage": experiment.results(Path("none"), quick=False)}) == ""
+
+
+def test_hold_out_claims_are_judged_by_intervals():
+    """A difference is a claim only where its interval leaves out 0; the sign alone decides nothing."""
+    from bayesvec.paper.claims import claims_table, judge
+
+    experiment = find_experiment("congress-holdout")
+
+    def verdicts(gain, spread):
+        def values(settings):
+            if settings["method"] == "map":
+                return clustered({"map": -0.7})
+            return clustered({"posterior_mean": gain - 0.7}, spread)
+
+        text = claims_table({"congress-holdout": made_up(experiment, values)})
+        return re.findall(r"\| +(agrees|differs|undecided|in part) \|", text)
+
+    assert verdicts(0.1, 0.002) == ["agrees", "in part"]  # no tie at the largest N
+    assert verdicts(-0.1, 0.002) == ["differs", "differs"]
+    assert verdicts(0.1, 0.5) == verdicts(-0.1, 0.5) == ["undecided", "undecided"]
+    assert judge([1, 1, 0], ties_last=True) == "agrees"
+    assert judge([1, 1, 0]) == "undecided"
+    assert judge([1, 0, 0], ties_last=True) == "undecided"
+    assert judge([1, 1, -1], ties_last=True) == "differs"
+    without = made_up(
+        experiment, lambda s: {"map": -0.7} if s["method"] == "map" else {"posterior_mean": -0.6}
+    )
+    assert claims_table({"congress-holdout": without}) == ""  # records without errors claim nothing
 
 
 def test_the_page_in_the_repository_is_that_of_the_records():

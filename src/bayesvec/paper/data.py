@@ -10,6 +10,7 @@ HELD_OUT = 0.15
 TRAINED = 0.7  # the rest is the paper's validation set, which is not used here
 CONGRESS_WORDS = 2_100_000  # of House speeches: enough for 10^7 training samples
 QUICK_CONGRESS_WORDS = 60_000
+MOVIES = 603  # with at least 50 ratings
 
 
 @lru_cache(maxsize=2)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._types import Float64
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.diagnostics.clusters import find_clusters, ratio_error
+from bayesvec.diagnostics.clusters import Clusters, find_clusters, ratio_error
 from bayesvec.diagnostics.holdout import MEAN, MODE, PREDICTIVE, average, log_probabilities
 from bayesvec.paper.cells import Settings
 from bayesvec.paper.experiment import Values
@@ -19,6 +20,7 @@ from bayesvec.paper.workspace import Workspace
 from bayesvec.posterior.posterior import Posterior
 
 KINDS = (MEAN, PREDICTIVE, MODE)
+Z95 = 1.96  # half the width of a 95% interval, in standard errors
 
 
 def fit_and_score(
@@ -59,8 +61,12 @@ def score_run(post: Posterior, test: PairCounts, units: npt.ArrayLike | None = N
     """
     logs = log_probabilities(post.draws, test)
     clusters = find_clusters(test, units)
-    held: dict[str, Any] = {"kind": clusters.kind if units is None else "user", "units": clusters.units}
-    held |= {"samples": pack(clusters.sizes, 0)}
+    return scores_of(test, logs, clusters, clusters.kind if units is None else "user")
+
+
+def scores_of(test: PairCounts, logs: Mapping[str, Float64], clusters: Clusters, kind: str) -> dict[str, Any]:
+    """Return the scores of a record, with their ``clusters``, from `log_probabilities`."""
+    held: dict[str, Any] = {"kind": kind, "units": clusters.units, "samples": pack(clusters.sizes, 0)}
     held |= {name: pack(clusters.sums(both), 3) for name, both in logs.items()}
     return {**{name: average(test, both) for name, both in logs.items()}, "clusters": held}
 
@@ -87,6 +93,19 @@ class Estimate:
     def signed(self) -> str:
         """The text of a difference."""
         return f"{self.value:+.4f}" if math.isnan(self.error) else f"{self.value:+.4f} ({self.error:.4f})"
+
+    @property
+    def sign(self) -> int | None:
+        """1 or -1 if the 95% interval is on one side of 0, 0 if it holds 0, None without a standard error."""
+        if math.isnan(self.error):
+            return None
+        low, high = self.interval
+        return 1 if low > 0.0 else -1 if high < 0.0 else 0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95% interval."""
+        return self.value - Z95 * self.error, self.value + Z95 * self.error
 
 
 def estimate(values: Values, kind: str) -> Estimate | None:

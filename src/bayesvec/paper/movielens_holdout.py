@@ -13,7 +13,6 @@ from bayesvec.paper.experiment import Experiment, Results
 from bayesvec.paper.fits import FIT, precision_word
 from bayesvec.paper.holdout import fit_and_score
 from bayesvec.paper.markdown import grid, paragraphs
-from bayesvec.paper.movielens_throughput import MOVIES
 from bayesvec.paper.score_tables import score_tables
 from bayesvec.paper.workspace import Workspace
 
@@ -67,7 +66,9 @@ def cells(quick: bool) -> list[Cell]:
     return make_cells(
         ({**FIT, **settings} for settings in name_settings(names, grid, recipe="B", dim=20)),
         lambda settings: "{split} share={share:g} {method}".format(**settings) + precision_word(settings),
-        lambda settings: 2.0 + fit_seconds(settings, 2 * MOVIES, min(456_000 * settings["share"], 200_000)),
+        lambda settings: (
+            2.0 + fit_seconds(settings, 2 * data.MOVIES, min(456_000 * settings["share"], 200_000))
+        ),
         _rank,
     )
 

@@ -8,7 +8,6 @@ from bayesvec.paper.costs import fit_seconds
 from bayesvec.paper.experiment import Experiment, Results
 from bayesvec.paper.fits import COVARIANCE, DEFAULTS, precision_word
 from bayesvec.paper.holdout import fit_and_score
-from bayesvec.paper.movielens_throughput import MOVIES
 from bayesvec.paper.score_tables import score_tables
 from bayesvec.paper.workspace import Workspace
 
@@ -62,7 +61,7 @@ def _label(settings: Settings) -> str:
 
 
 def _seconds(settings: Settings) -> float:
-    rows = 2 * settings.get("vocab", MOVIES)
+    rows = 2 * settings.get("vocab", data.MOVIES)
     return 5.0 + fit_seconds(settings, rows, DISTINCT[settings["data"]])
 
 

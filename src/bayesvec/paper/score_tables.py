@@ -153,28 +153,42 @@ def _contrast(results: Results, one: Side, other: Side) -> Estimate | None:
 
 
 def _best(results: Results, key: str, columns: Sequence[Any]) -> str:
-    """Return where Gibbs beats the MAP, both at the paper's precision, and the best estimate in each column."""
-    found, best = [], []
+    """Return where Gibbs is ahead of the MAP, both at the paper's precision, and the best of each column."""
+    means, predictives, best = [], [], []
     for column in columns:
         in_column = results.having(**{key: column})
         gibbs, mode = (in_column.get(method=name, prior_precision=1.0) for name in ("gibbs", "map"))
         if gibbs is not None and mode is not None:
-            found.append((gibbs[MEAN] > mode[MODE], gibbs[PREDICTIVE] > max(gibbs[MEAN], mode[MODE])))
-        scores = [
-            (values[kind], f"{VARIANTS[settings['method']].label}{precision_of(settings)}{what}")
-            for settings in in_column.settings("method", "prior_precision")
-            for kind, what in _estimates(settings["method"])
-            if (values := in_column.get(**settings)) and values.get(kind) is not None
-        ]
-        best += [max(scores, key=lambda score: score[0])[1]] if scores else []
-    ranking = f"Best of all that have been run, by column: {'; '.join(best)}." if best else ""
-    if not found:
+            means.append(_ahead(difference(gibbs, MEAN, mode, MODE)))
+            over_mean, over_mode = (
+                difference(gibbs, PREDICTIVE, *other) for other in ((gibbs, MEAN), (mode, MODE))
+            )
+            predictives.append(_ahead(over_mean) and _ahead(over_mode))
+        if found := _leaders(in_column):
+            best.append(" or ".join(found))
+    ranking = f"Best by column: {'; '.join(best)}." if best else ""
+    if not means:
         return ranking
-    mean, predictive = (sum(flags) for flags in zip(*found, strict=True))
     return (
-        f"of {len(found)} sizes with both, the posterior mean of Gibbs beats the MAP at {mean} and its predictive "
-        f"beats both at {predictive}. {ranking}"
+        f"of {len(means)} sizes with both, the posterior mean of Gibbs is ahead of the MAP at {sum(means)} and its "
+        f"predictive ahead of both at {sum(predictives)}, by 95% intervals of the differences. {ranking}"
     )
+
+
+def _ahead(gap: Estimate | None) -> bool:
+    return gap is not None and gap.sign == 1
+
+
+def _leaders(results: Results) -> list[str]:
+    """Return the estimate with the best score, and those that it is not certain to be ahead of."""
+    scores = [
+        ((values, kind), f"{VARIANTS[settings['method']].label}{precision_of(settings)}{what}")
+        for settings in results.settings("method", "prior_precision")
+        for kind, what in _estimates(settings["method"])
+        if (values := results.get(**settings)) and values.get(kind) is not None
+    ]
+    scores.sort(key=lambda score: -score[0][0][score[0][1]])
+    return [name for other, name in scores if not _ahead(difference(*scores[0][0], *other))]
 
 
 def _mixing(results: Results) -> str:

@@ -33,6 +33,14 @@ COMPARED = {  # where K is 5 or 10 and V is 100
     "blockvi": (FOUR_SIZES[0], FOUR_SIZES[-1]),
     "laplace": SIZES,
 }
+NUTS_SIZES = {  # by (K, V)
+    (5, 100): SIZES,
+    (10, 100): (*SIZES[:4], 100_000, 1_000_000),
+    (20, 100): SIZES[:1],
+    (5, 200): SIZES[:1],
+    (10, 200): SIZES[:1],
+    (20, 200): SIZES[:1],
+}
 PAPER_SIZES = (100_000,)  # of Algorithm 1
 METRICS = (
     *("coverage_probability", "coverage_cosine", "rmse_plugin", "rmse_probability"),
@@ -61,10 +69,11 @@ def _grid() -> Iterator[tuple[Any, ...]]:
     """Yield K, V, variant, world and sizes."""
     for dim, vocab in SHAPES:
         yield dim, vocab, "gibbs", "uniform", SIZES if (dim, vocab) == (5, 100) else FOUR_SIZES
-        if vocab == 100 and dim <= 10:
-            for variant, sizes in COMPARED.items():
-                if dim == 5 or variant not in ("mfvi", "blockvi"):
-                    yield dim, vocab, variant, "uniform", sizes
+        for variant, sizes in COMPARED.items():
+            if variant == "nuts":
+                yield dim, vocab, variant, "uniform", NUTS_SIZES[dim, vocab]
+            elif vocab == 100 and (dim == 5 or (dim == 10 and variant not in ("mfvi", "blockvi"))):
+                yield dim, vocab, variant, "uniform", sizes
     yield 5, 100, "paper", "uniform", PAPER_SIZES
     yield 5, 100, "laplace-last", "uniform", FEW_SIZES[-1:]
     yield 5, 100, "map", "uniform", SIZES
