@@ -21,7 +21,9 @@ from bayesvec.paper.markdown import NOT_RUN, grid, size
 from bayesvec.paper.page import page_text, write_page
 from bayesvec.paper.records import pack, tidy, unpack
 from bayesvec.paper.runner import run_cell, run_cells
+from bayesvec.paper.variants import options_of
 from bayesvec.paper.workspace import Workspace
+from bayesvec.storage.provenance import commit
 
 
 def fake_experiment(seen, *, version=1, fail_at=None):
@@ -128,6 +130,8 @@ def test_a_record_says_all_that_is_needed(tmp_path):
     assert record["threads"] == 2
     assert record["versions"].keys() >= {"python", "numpy", "bayesvec"}
     assert record["machine"].keys() >= {"processor", "cores"}
+    assert record["sampler"] == options_of("gibbs")
+    assert record["commit"] == commit()  # of the source, where there is a checkout
     assert re.fullmatch(r"n=3-square\.[0-9a-f]{12}\.json", experiment.path(tmp_path, cell).name)
 
 

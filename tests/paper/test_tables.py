@@ -328,6 +328,8 @@ def test_a_record_of_another_sampler_is_not_used(tmp_path):
     assert experiment.read(tmp_path, cell) is not None
     write_json(path, record | {"sampler": {**experiment.sampler(cell), "overrelax": 0.0}})
     assert experiment.read(tmp_path, cell) is None
+    write_json(path, record)  # from before records stated it
+    assert experiment.read(tmp_path, cell) is None
 
 
 def test_anchors_table_compares_runs_that_differ():
@@ -544,6 +546,17 @@ def test_the_page_in_the_repository_is_that_of_the_records():
     assert NOT_RUN not in made  # no cell of a table is left unrun
     pictures = re.findall(r"!\[.*?\]\((.*?)\)", made)
     assert all((ROOT / "docs" / picture).exists() for picture in pictures)
+
+
+@pytest.mark.parametrize("name", ["movielens-holdout", "congress-holdout", "prior-holdout", "slices-holdout"])
+def test_every_hold_out_score_has_its_standard_error(name):
+    from bayesvec.paper.holdout import KINDS, estimate
+
+    results = find_experiment(name).results(ROOT / "experiments/records", quick=False)
+    for result in results.all:
+        found = [estimate(result.values, kind) for kind in KINDS]
+        assert any(found), result.cell.label
+        assert all(each.error > 0.0 for each in found if each is not None), result.cell.label
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ PAPER: dict[int, dict[str, tuple[float | None, ...]]] = {
     },
 }
 SIZES = (100_000, 500_000, 1_000_000, 5_000_000, 10_000_000)
-LENGTHS = {50: (100, 100), 100: (75, 100)}  # draws and warm-up
+LENGTHS = {50: (75, 75), 100: (50, 60)}  # draws and warm-up
 OTHERWISE: dict[str, Settings] = {"map": {"options": {"max_iterations": MAP_ITERATIONS}}}
 SHOWN: tuple[Any, ...] = (  # K, split, variant, precision of the prior, N
     (50, "pair", "gibbs", 1.0, SIZES),

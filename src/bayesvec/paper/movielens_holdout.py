@@ -56,12 +56,12 @@ def cells(quick: bool) -> list[Cell]:
             (split, name, share) for split in ("pair", "user") for name in SHOWN for share in PAPER_SIZES
         ]
         grid = [
-            (split, name, precision, share, 500, 500)
+            (split, name, precision, share, 250, 150)
             for precision in (1.0, "learn")
             for split, name, share in every
         ]
-        grid += [("pair", "mfvi-stan", 1.0, share, 500, 0) for share in PAPER_SIZES]
-        grid += [("pair", "paper", 1.0, 0.1, 500, 500)]
+        grid += [("pair", "mfvi-stan", 1.0, share, 250, 0) for share in PAPER_SIZES]
+        grid += [("pair", "paper", 1.0, 0.1, 250, 150)]
     names = "split method prior_precision share draws warmup"
     return make_cells(
         ({**FIT, **settings} for settings in name_settings(names, grid, recipe="B", dim=20)),
