@@ -30,9 +30,9 @@ The notes describe the full size; the settings used here are in the records."""
 CLAIMS = """\
 ## The paper's claims
 
-Differences are those of the hold-out log likelihood per sample, Gibbs less MAP, with standard errors in brackets; a
-star marks a MAP that had not converged. Each section ends with what the paper has and we cut, and what that would
-cost."""
+A verdict on hold-out scores goes by the 95% intervals of the differences in log likelihood per sample, in brackets:
+"agrees" where all of them are above 0, "undecided" where one holds 0. A star marks a MAP that had not converged. Each
+section ends with what the paper has and we cut, and what that would cost."""
 GLOSSARY = f"""\
 ## Terms
 
@@ -52,8 +52,8 @@ GLOSSARY = f"""\
   are aligned (Procrustes) first. **Predictive**, **mean probabilities**: probabilities averaged over the draws.
 - **Hold-out scores**: log likelihood per held-out sample; larger is better. The standard error in brackets is over
   held-out documents or users, up to 200 clusters of them, or over words in a split by pair; that of a difference is
-  over the same clusters. A split by pair, as in the paper, may put a pair of words on both sides; a split by document
-  or user does not.
+  over the same clusters, so it is that of a paired comparison. A 95% interval is 1.96 standard errors to each side. A
+  split by pair, as in the paper, may put a pair of words on both sides; a split by document or user does not.
 - **Learned precision**: Gibbs draws the precision of the prior with the vectors; MAP and blockvi take the value that
   a short Gibbs run learns. The paper's is 1.
 - **R-hat**, **ESS**: rank-normalised split R-hat, bulk and tail ESS (Vehtari et al. 2021).
