@@ -236,8 +236,8 @@ def _against(
 ) -> Callable[[Results], Any]:
     """Return a judgement of the posterior mean against another estimate by the intervals of their differences.
 
-    It agrees where all 95% intervals are above 0 and differs where one is below; otherwise it is undecided. Where the
-    paper has a tie at the largest N (``ties_last``), that interval has to hold 0.
+    It agrees where all 95% intervals are above 0 and differs where one is below; otherwise, and without intervals, it
+    is undecided. Where the paper has a tie at the largest N (``ties_last``), that interval has to hold 0.
     """
 
     def find(results: Results) -> tuple[str, str] | None:
@@ -249,18 +249,24 @@ def _against(
             if both[0] is None or both[1] is None:
                 continue
             gap = difference(both[0], MEAN, both[1], kind)
-            if gap is not None and gap.sign is not None:
+            if gap is not None:
                 found[column] = gap
                 stars[column] = "" if both[1].get("converged", True) else "*"
         if not found:
             return None
-        text = ", ".join(
-            f"{found[n].value:+.3f}{stars[n]} ({found[n].interval[0]:+.3f} to {found[n].interval[1]:+.3f}) at {at(n)}"
-            for n in dict.fromkeys((min(found), max(found)))
-        )
+        ends = dict.fromkeys((min(found), max(found)))
+        text = ", ".join(f"{found[n].value:+.3f}{stars[n]} {_interval(found[n])} at {at(n)}" for n in ends)
         return judge([found[n].sign or 0 for n in sorted(found)], ties_last=ties_last), text
 
     return find
+
+
+def _interval(gap: Estimate) -> str:
+    """Return the interval of a difference; records from before 0.2 have none."""
+    if gap.sign is None:
+        return "(no interval)"
+    low, high = gap.interval
+    return f"({low:+.3f} to {high:+.3f})"
 
 
 def _share(share: float) -> str:
