@@ -96,7 +96,7 @@ def test_coverage_table_has_ours_and_the_papers():
         "(paper: Gibbs)",
         *("89.7", "89.6", "89.7", "89.5", "89.6", "89.9", "89.6", "90.1", "89.7"),
     ]
-    assert next(line for line in lines if line.startswith("| NUTS ")).count(NOT_RUN) == 9
+    assert next(line for line in lines if line.startswith("| NUTS ")).count(NOT_RUN) == 4
     assert lines[gibbs].count("90.0 (1.0)") == 9  # the standard error of two worlds, 89% and 91%
     assert "29 of 29 cells run, 90.0 to 90.0, mean 90.00" in text
 
@@ -274,7 +274,8 @@ def test_holdout_tables(name, line):
     behind = clustered({"posterior_mean": -0.65, "predictive": -0.63}, 0.002)
     worse = made_up(experiment, lambda s: clustered({"map": -0.62}) if s["method"] == "map" else behind)
     assert "is ahead of the MAP at 0 and its predictive ahead of both at 0" in experiment.table(worse)
-    assert "Best by column: MAP or MAP, learned precision; " in experiment.table(worse)
+    learned = name == "movielens-holdout"
+    assert f"Best by column: MAP{' or MAP, learned precision' * learned}; " in experiment.table(worse)
     noisy = clustered({"posterior_mean": -0.65, "predictive": -0.6}, 0.5)
     unknown = made_up(experiment, lambda s: holdout_values(s) if s["method"] == "map" else noisy)
     assert "is ahead of the MAP at 0 and its predictive ahead of both at 0" in experiment.table(unknown)
@@ -327,8 +328,6 @@ def test_a_record_of_another_sampler_is_not_used(tmp_path):
     write_json(path, record | {"sampler": experiment.sampler(cell)})
     assert experiment.read(tmp_path, cell) is not None
     write_json(path, record | {"sampler": {**experiment.sampler(cell), "overrelax": 0.0}})
-    assert experiment.read(tmp_path, cell) is None
-    write_json(path, record)  # from before records stated it
     assert experiment.read(tmp_path, cell) is None
 
 
@@ -549,7 +548,7 @@ def test_the_page_in_the_repository_is_that_of_the_records():
     assert all((ROOT / "docs" / picture).exists() for picture in pictures)
 
 
-@pytest.mark.parametrize("name", ["movielens-holdout", "congress-holdout", "prior-holdout", "slices-holdout"])
+@pytest.mark.parametrize("name", ["movielens-holdout", "prior-holdout"])
 def test_every_hold_out_score_has_its_standard_error(name):
     from bayesvec.paper.holdout import KINDS, estimate
 

@@ -36,7 +36,7 @@ PAPER = {
 }
 TABLE = (
     *("gibbs", "gibbs-plain", "gibbs-anew", "gibbs-fixed", "gibbs-last"),
-    *("paper", "nuts", "nuts-last"),
+    *("paper", "nuts"),
 )
 SPEED = {  # draws and warm-up
     "gibbs": (2000, 500),
@@ -64,7 +64,7 @@ def cells(quick: bool) -> list[Cell]:
             ("speed", *world, name, *lengths)
             for world in worlds
             for name, lengths in SPEED.items()
-            if name != "nuts" or world[0] <= 10
+            if name != "nuts" or world[0] == 5
         ]
     quantities = 200 if quick else 1000
     return make_cells(

@@ -181,14 +181,13 @@ class Experiment:
     def read(self, out: Path, cell: Cell) -> dict[str, Any] | None:
         """Return the record of a cell, whatever its label was; raise if the file is damaged.
 
-        None if there is none, or if it was made by another sampler, which the key of a cell with options tells too.
+        None if there is none, or if it was made by another sampler; early records do not state theirs.
         """
         found = sorted((out / self.folder).glob(f"*.{self.key(cell)}.json"))
         record = files.read_json(found[0], FORMAT) if found else None
-        if record is None:
+        if record is None or record.get("sampler", self.sampler(cell)) != self.sampler(cell):
             return None
-        stated = record.get("sampler", cell.settings.get("options"))  # early records do not state it
-        return record if stated == self.sampler(cell) else None
+        return record
 
     def results(self, out: Path, *, quick: bool) -> Results:
         """Return all cells with the records found in ``out``."""

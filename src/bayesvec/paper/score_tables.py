@@ -159,11 +159,11 @@ def _best(results: Results, key: str, columns: Sequence[Any]) -> str:
         in_column = results.having(**{key: column})
         gibbs, mode = (in_column.get(method=name, prior_precision=1.0) for name in ("gibbs", "map"))
         if gibbs is not None and mode is not None:
-            means.append(_ahead(difference(gibbs, MEAN, mode, MODE)))
-            over_mean, over_mode = (
-                difference(gibbs, PREDICTIVE, *other) for other in ((gibbs, MEAN), (mode, MODE))
-            )
-            predictives.append(_ahead(over_mean) and _ahead(over_mode))
+            others = ((MEAN, mode, MODE), (PREDICTIVE, gibbs, MEAN), (PREDICTIVE, mode, MODE))
+            signs = [gap and gap.sign for gap in (difference(gibbs, *other) for other in others)]
+            if None not in signs:  # the records have standard errors
+                means.append(signs[0] == 1)
+                predictives.append(signs[1:] == [1, 1])
         if found := _leaders(in_column):
             best.append(" or ".join(found))
     ranking = f"Best by column: {'; '.join(best)}." if best else ""
@@ -175,20 +175,20 @@ def _best(results: Results, key: str, columns: Sequence[Any]) -> str:
     )
 
 
-def _ahead(gap: Estimate | None) -> bool:
-    return gap is not None and gap.sign == 1
-
-
 def _leaders(results: Results) -> list[str]:
-    """Return the estimate with the best score, and those that it is not certain to be ahead of."""
+    """Return the estimate with the best score, and those that it is not certain to be ahead of.
+
+    Scores without a standard error are left out.
+    """
     scores = [
         ((values, kind), f"{VARIANTS[settings['method']].label}{precision_of(settings)}{what}")
         for settings in results.settings("method", "prior_precision")
         for kind, what in _estimates(settings["method"])
-        if (values := results.get(**settings)) and values.get(kind) is not None
+        if (values := results.get(**settings)) and kind in values.get("clusters", {})
     ]
     scores.sort(key=lambda score: -score[0][0][score[0][1]])
-    return [name for other, name in scores if not _ahead(difference(*scores[0][0], *other))]
+    gaps = [(difference(*scores[0][0], *other), name) for other, name in scores]
+    return [name for gap, name in gaps if gap is None or gap.sign != 1]
 
 
 def _mixing(results: Results) -> str:

@@ -11,12 +11,10 @@ from threadpoolctl import threadpool_limits
 
 from bayesvec._parallel import Threads
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.paper import data
 from bayesvec.paper.cells import Cell, Settings, make_cells
-from bayesvec.paper.costs import world_seconds
 from bayesvec.paper.experiment import Experiment, Results, Values
 from bayesvec.paper.markdown import NOTHING, grid, lines, number, paragraphs, size
-from bayesvec.paper.sampling import compile_variant, draw, prepare
+from bayesvec.paper.sampling import compile_variant, prepare
 from bayesvec.paper.variants import VARIANTS
 from bayesvec.paper.workspace import Workspace
 from bayesvec.simulation.pairs import simulate
@@ -44,7 +42,6 @@ PAPER = {
 TIMED = ("gibbs", "paper")
 KINDS = {"side_by_side": "side by side", "one_chain": "one chain"}
 ROUNDS = 5  # of which the median counts
-NUTS_LENGTHS = ({"warmup": 200, "draws": 100}, {"warmup": 50, "draws": 50})  # full and quick size
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -53,10 +50,10 @@ def cells(quick: bool) -> list[Cell]:
         {"pairs": pairs, "dim": dim, "vocab": vocab, "seconds": 0.4 if quick else 4.0}
         for pairs, dim, vocab in list(PAPER)[: 1 if quick else None]
     ]
-    return rate_cells(worlds, "N={N} K={dim} V={vocab} {method}", lambda world: True)
+    return rate_cells(worlds, "N={N} K={dim} V={vocab} {method}")
 
 
-def rate_cells(worlds: Iterable[Settings], label: str, nuts: Callable[[Settings], bool]) -> list[Cell]:
+def rate_cells(worlds: Iterable[Settings], label: str) -> list[Cell]:
     """Return cells that time draws.
 
     Parameters
@@ -65,29 +62,12 @@ def rate_cells(worlds: Iterable[Settings], label: str, nuts: Callable[[Settings]
         Settings; ``seconds`` is the length of a round.
     label : str
         A format of the settings.
-    nuts : callable
-        Whether NUTS is timed too: it has to warm up, and ``draws`` of each chain are timed, not rounds.
     """
-    grid: list[dict[str, Any]] = []
-    for world in worlds:
-        grid += [{**world, "method": name} for name in TIMED]
-        if nuts(world):
-            lengths = NUTS_LENGTHS[world["seconds"] < 1.0]
-            grid.append(
-                {name: world[name] for name in world if name != "seconds"} | {"method": "nuts"} | lengths
-            )
     return make_cells(
-        grid,
+        ({**world, "method": name} for world in worlds for name in TIMED),
         lambda settings: label.format(N=size(settings["pairs"]), **settings),
-        _seconds_of,
+        lambda settings: 2.5 * ROUNDS * settings["seconds"],
     )
-
-
-def _seconds_of(settings: Settings) -> float:
-    if "seconds" in settings:
-        return 2.5 * ROUNDS * float(settings["seconds"])
-    vocab = settings.get("vocab", data.MOVIES)
-    return world_seconds({**settings, "vocab": vocab})
 
 
 def run(settings: Settings, workspace: Workspace) -> dict[str, Any]:
@@ -104,14 +84,8 @@ def time_draws(
     compile_variant(variant, dim, workspace)
     given: dict[str, Any] = {"prior_precision": prior_precision, "threads": workspace.threads}
     with threadpool_limits(limits=1, user_api="blas"):
-        if VARIANTS[variant].method == "nuts":
-            given |= {name: settings[name] for name in ("draws", "warmup")} | {"chains": workspace.threads}
-            drawn = draw(variant, counts, dim, workspace=workspace, **given)
-            rate = workspace.threads * settings["draws"] / drawn.seconds
-            timed = {"side_by_side": rate, "warmup_seconds": drawn.warmup_seconds, **drawn.summary}
-        else:
-            prepared = prepare(variant, counts, dim, **given, draws=1, warmup=0)
-            timed = _time_sweeps(prepared.states, settings["seconds"], workspace)
+        prepared = prepare(variant, counts, dim, **given, draws=1, warmup=0)
+        timed = _time_sweeps(prepared.states, settings["seconds"], workspace)
     return {"distinct_pairs": counts.num_pairs, "samples": counts.num_observations, **timed}
 
 
@@ -178,7 +152,7 @@ def rate_table(
         name = title.format(N=size(world["pairs"]), **world)
         printed = float(in_paper["Gibbs"][0])
         for variant in of_world.each("method"):
-            for kind in KINDS if variant != "nuts" else ("side_by_side",):
+            for kind in KINDS:
                 texts = of_world.row(3, _show_rate(kind, vocab or world["vocab"], printed), method=variant)
                 rows.append([f"{name}: {VARIANTS[variant].label}, {KINDS[kind]}", *texts])
             rate = (of_world.get(method=variant) or {}).get("side_by_side")
