@@ -166,12 +166,12 @@ def _best(results: Results, key: str, columns: Sequence[Any]) -> str:
                 predictives.append(signs[1:] == [1, 1])
         if found := _leaders(in_column):
             best.append(" or ".join(found))
-    ranking = f"Best by column: {'; '.join(best)}." if best else ""
+    ranking = f"Best score with a standard error, by column: {'; '.join(best)}." if best else ""
     if not means:
         return ranking
     return (
-        f"of {len(means)} sizes with both, the posterior mean of Gibbs is ahead of the MAP at {sum(means)} and its "
-        f"predictive ahead of both at {sum(predictives)}, by 95% intervals of the differences. {ranking}"
+        f"by the 95% intervals of the differences, the posterior mean of Gibbs is ahead of the MAP in {sum(means)} "
+        f"of {len(means)} columns and its predictive ahead of both in {sum(predictives)}. {ranking}"
     )
 
 
