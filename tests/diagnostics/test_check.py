@@ -3,8 +3,10 @@ import re
 import numpy as np
 import pytest
 
-from bayesvec.diagnostics import check as check_module
+from bayesvec.diagnostics import quantities as quantities_module
 from bayesvec.diagnostics.check import check
+from bayesvec.diagnostics.diagnosis import diagnose
+from bayesvec.diagnostics.quantities import Quantities
 from bayesvec.errors import OptionError
 from bayesvec.estimates.convergence import ess_bulk
 from bayesvec.posterior.posterior import Posterior
@@ -188,7 +190,7 @@ def test_nearest_neighbours_are_those_of_the_mean_vectors():
     angle = np.linspace(0.0, 2 * np.pi, 400, endpoint=False)
     rho += np.stack([np.cos(angle), np.sin(angle)], axis=1)
     draws = FakeDraws(rho, autoregressive(0.0, (2, 50, 9, 2), 6))
-    first, second = check_module._neighbours(draws, 200, 0)
+    first, second = quantities_module._neighbours(draws, 200, 0)
     assert len(first) == 200
     distance = np.abs(first - second)
     assert np.minimum(distance, 400 - distance).max() <= 4  # on the circle
@@ -197,11 +199,11 @@ def test_nearest_neighbours_are_those_of_the_mean_vectors():
 def test_a_few_slow_quantities_do_not_fail_the_run_but_are_named():
     values = autoregressive(0.0, (2, 600, 100), 7)
     values[:, :, 17] = autoregressive(0.99, (2, 600, 1), 8)[:, :, 0]
-    found = check_module.diagnose(check_module.Quantities("cosines", values, [f"q{i}" for i in range(100)]))
+    found = diagnose(Quantities("cosines", values, [f"q{i}" for i in range(100)]))
     assert found.ok
     assert (found.passing, found.failing) == (0.99, ("q17",))
     values[:, :, :10] = autoregressive(0.99, (2, 600, 10), 9)
-    found = check_module.diagnose(check_module.Quantities("cosines", values, [f"q{i}" for i in range(100)]))
+    found = diagnose(Quantities("cosines", values, [f"q{i}" for i in range(100)]))
     assert not found.ok
     assert found.reached < 100
     assert found.missing > 4
@@ -239,8 +241,8 @@ def test_the_draws_of_a_run_are_measured_once_until_it_changes(tmp_path, monkeyp
     write_run(tmp_path / "run", rho, alpha)
     first = check(open_draws(tmp_path / "run"))
     counted = []
-    real = check_module.measures
-    monkeypatch.setattr(check_module, "measures", lambda values: counted.append(1) or real(values))
+    real = quantities_module.measures
+    monkeypatch.setattr(quantities_module, "measures", lambda values: counted.append(1) or real(values))
     assert check(open_draws(tmp_path / "run")) == first
     assert not counted
     check(open_draws(tmp_path / "run"), seed=1)  # other pairs

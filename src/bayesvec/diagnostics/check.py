@@ -1,4 +1,4 @@
-"""Whether a run is long enough: R-hat and ESS of cosines and co-occurrence probabilities, and a verdict.
+"""Whether a run is long enough: a verdict on R-hat and ESS of cosines and co-occurrence probabilities.
 
 They judge chains. They cannot judge an approximation to the posterior: its draws are independent and may be wrong
 all the same.
@@ -6,119 +6,26 @@ all the same.
 
 import math
 import shlex
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesvec._progress import clock
-from bayesvec._types import Float64, Int64
-from bayesvec.diagnostics.random_pairs import random_pairs
-from bayesvec.errors import OptionError
-from bayesvec.estimates.convergence import (
-    ESS_WANTED,
-    FEWEST_DRAWS,
-    RHAT_ALLOWED,
-    SHARE_WANTED,
-    Measures,
-    disagree,
-    measures,
-)
+from bayesvec.diagnostics.diagnosis import SHOWN, Diagnosis, diagnose, line_of, shortfall
+from bayesvec.diagnostics.quantities import PAIRS, quantities
+from bayesvec.estimates.convergence import ESS_WANTED, FEWEST_DRAWS, SHARE_WANTED
 from bayesvec.estimates.estimate import Estimate
-from bayesvec.estimates.labels import label
-from bayesvec.estimates.per_draw import cosines, probabilities
 from bayesvec.estimates.texts import many, plain
 from bayesvec.storage.kinds import APPROXIMATION, POINT, WHOLE_CHAINS
-from bayesvec.storage.layout import FREQUENT, MONITORED
 from bayesvec.storage.outcome import Outcome
 
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
 
-PAIRS = 200  # of each kind
-# Words that occur with everything are strongly correlated with all their contexts, so they mix several times slower.
-# At this ESS the Monte Carlo error of the mean is a tenth of the standard deviation, which is accepted for these, and
-# for learned precisions.
-SLOW_ESS = 100
-# The log posterior depends on all vectors at once, and no question asks for it. It is there to show chains that are
-# still far from where they will stay, for which this is enough.
-LEVEL_ESS = 50
-NEIGHBOURS = 5  # nearest of each of some words
-SHOWN = 5  # of those that fail
 MOST_LISTED = 8  # learned precisions; of more, only their range is printed
 LEAST_TOKENS = 1000  # a shorter text adds little to the prior
-
-_FIGURES = ("rhat", "ess", "ess_tail", "rhat_median", "ess_median", "ess_tail_median")
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """R-hat and ESS of one kind of quantity, over a random set of them.
-
-    Attributes
-    ----------
-    kind : str
-        The kind of quantity.
-    count : int
-        How many of them vary (constants have no R-hat and no ESS).
-    rhat, rhat_median : float
-        The largest and the median R-hat.
-    ess, ess_median : float
-        The smallest and the median bulk ESS.
-    ess_tail, ess_tail_median : float
-        The smallest and the median tail ESS.
-    worst : str
-        The one with the smallest bulk ESS.
-    passing : float
-        Fraction of them whose ESS and R-hat are as wanted.
-    disagreeing : float
-        Fraction of them on which the chains disagree although each of them has settled.
-    reached : float
-        The ESS, bulk and tail, that 95% of them reach.
-    wanted : int
-        The ESS that each should have.
-    failing : tuple of str
-        The worst of those that do not pass, a few of them.
-    """
-
-    kind: str
-    count: int
-    rhat: float
-    rhat_median: float
-    ess: float
-    ess_median: float
-    ess_tail: float
-    ess_tail_median: float
-    worst: str
-    passing: float = 1.0
-    disagreeing: float = 0.0
-    reached: float = math.nan
-    wanted: int = ESS_WANTED
-    failing: tuple[str, ...] = ()
-
-    @property
-    def ok(self) -> bool:
-        """Whether enough of them pass."""
-        return self.passing >= SHARE_WANTED
-
-    @property
-    def apart(self) -> bool:
-        """Whether too many of them fail because the chains disagree on them."""
-        return not self.ok and self.disagreeing > 1.0 - SHARE_WANTED
-
-    @property
-    def missing(self) -> float:
-        """How many times as many draws are needed, as far as ESS decides."""
-        return self.wanted / max(self.reached, 1.0)
-
-    @property
-    def smallest_ess(self) -> float:
-        """The smaller of worst bulk and worst tail ESS."""
-        return float(np.fmin(self.ess, self.ess_tail))
 
 
 @dataclass(frozen=True)
@@ -150,12 +57,12 @@ class Check:
     learned: dict[str, tuple[float, float, float]] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return "\n".join([*self.head(), *map(_line, self.diagnoses), self.verdict])
+        return "\n".join([*self.head(), *map(line_of, self.diagnoses), self.verdict])
 
     @property
     def shortfall(self) -> str:
         """Which kinds of quantities have too few that pass, in words; empty if none has."""
-        return _shortfall(self.diagnoses)
+        return shortfall(self.diagnoses)
 
     @property
     def disagreement(self) -> bool:
@@ -201,184 +108,6 @@ def check(draws: "Draws", *, pairs: int = PAIRS, seed: int = 0, parameters: bool
     return Check(ok, verdict, found, draws.num_chains, draws.num_draws, outcome, learned)
 
 
-@dataclass(frozen=True, eq=False)
-class Quantities:
-    """Draws of some labelled quantities of one kind; R-hat and ESS of each are computed once, when asked for."""
-
-    kind: str
-    values: Float64  # (chain, draw, M)
-    labels: list[str]
-    wanted: int = ESS_WANTED  # the ESS that each should have
-
-    @cached_property
-    def _measures(self) -> Measures:
-        return measures(self.values)
-
-    @property
-    def rhats(self) -> Float64:
-        """R-hat of each, NaN where all draws are equal."""
-        return self._measures.rhat
-
-    @property
-    def bulk(self) -> Float64:
-        """Bulk ESS of each."""
-        return self._measures.ess_bulk
-
-    @property
-    def tail(self) -> Float64:
-        """Tail ESS of each."""
-        return self._measures.ess_tail
-
-
-_HELD = 4  # runs, such as those that the explorer shows
-_latest: "OrderedDict[Any, tuple[Quantities, ...]]" = OrderedDict()
-_lock = Lock()
-
-
-def quantities(
-    draws: "Draws", *, pairs: int = PAIRS, seed: int = 0, parameters: bool = False
-) -> tuple[Quantities, ...]:
-    """Return the draws by which a run is judged, kind by kind; arguments as in `Posterior.check`.
-
-    Those of the last runs are held: the end of `fit`, `check`, the report and the explorer need the same.
-    """
-    key = (draws.version, pairs, seed, parameters)
-    with _lock:  # who asks for the same at the same time waits for it
-        if key not in _latest:
-            _latest[key] = tuple(_quantities(draws, pairs, seed, parameters))
-            while len(_latest) > _HELD:
-                _latest.popitem(last=False)
-        return _latest[key]
-
-
-def _quantities(draws: "Draws", pairs: int, seed: int, parameters: bool) -> Iterator[Quantities]:
-    stored = draws.manifest["arrays"]
-    if kinds := list(_pairs_of_words(draws, pairs, seed)):
-        # all at once, since reading takes the most time; without draws of the words there is what was monitored
-        measure = cosines if "rho" in stored else _monitored
-        every = measure(draws, *(np.concatenate([kind[side] for kind in kinds]) for side in (1, 2)))
-        edges = np.cumsum([len(kind[1]) for kind in kinds])[:-1]
-        for (kind, first, second, wanted), values in zip(kinds, np.split(every, edges, axis=2), strict=True):
-            labels = _labels("cosine", (draws.words, first), (draws.words, second))
-            yield Quantities(kind, values, labels, wanted)
-    if {"rho", "alpha"} <= stored.keys():
-        first, second = random_pairs(len(draws.words), len(draws.contexts), pairs, seed=seed)
-        labels = _labels("cooccurrence", (draws.words, first), (draws.contexts, second))
-        yield Quantities("co-occurrence probabilities", probabilities(draws, first, second), labels)
-    yield Quantities("log posterior", draws.stats("log_posterior")[:, :, None], ["log posterior"], LEVEL_ESS)
-    if draws.settings.prior_recipe.get("kind") == "covariance" and draws.scale_names:
-        # the trace of the covariance; its weak axes mix slowly, and hardly matter to any vector
-        variance = np.sum([1.0 / draws.stats(name) for name in draws.scale_names], axis=0)
-        yield Quantities("prior variance", variance[:, :, None], ["prior variance of a vector"], SLOW_ESS)
-    elif learned := _learned(draws):
-        stacked = np.stack(list(learned.values()), axis=-1)
-        yield Quantities("learned precisions", stacked, list(learned), SLOW_ESS)
-    if parameters:
-        yield from _parameters(draws, pairs, seed)
-
-
-def _pairs_of_words(draws: "Draws", pairs: int, seed: int) -> Iterator[tuple[str, Int64, Int64, int]]:
-    """Yield pairs chosen at random, pairs of frequent words, and words with their nearest neighbours."""
-    if "rho" not in draws.manifest["arrays"]:
-        first, second = np.array(draws.monitored, dtype=np.int64).reshape(-1, 2).T
-        for kind, part, wanted in (
-            ("cosines", slice(MONITORED), ESS_WANTED),
-            ("cosines of frequent words", slice(MONITORED, None), SLOW_ESS),
-        ):
-            if len(first[part]):
-                yield kind, first[part], second[part], wanted
-        return
-    num_words = len(draws.words)
-    yield "cosines", *random_pairs(num_words, None, pairs, seed=seed), ESS_WANTED
-    if num_words >= 2 * FREQUENT:
-        rows = np.array(draws.manifest.get("frequent", range(FREQUENT)), dtype=np.int64)
-        first, second = random_pairs(len(rows), None, pairs, seed=seed)
-        yield "cosines of frequent words", rows[first], rows[second], SLOW_ESS
-        if draws.settings.identify != "none":  # raw draws have no mean vectors
-            yield "cosines of nearest neighbours", *_neighbours(draws, pairs, seed), ESS_WANTED
-
-
-def _monitored(draws: "Draws", first: Int64, second: Int64) -> Float64:
-    """Return the cosines of monitored pairs."""
-    place = {pair: number for number, pair in enumerate(draws.monitored)}
-    return draws.stats("cosine")[:, :, [place[pair] for pair in zip(first, second, strict=True)]]
-
-
-def _neighbours(draws: "Draws", pairs: int, seed: int) -> tuple[Int64, Int64]:
-    """Return some words, each with its nearest neighbours by the cosine of the posterior means."""
-    mean = draws.mean("rho")
-    mean = mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), np.finfo(float).tiny)
-    words, _ = random_pairs(len(mean), 1, -(-pairs // NEIGHBOURS), seed=seed)
-    nearness = mean[words] @ mean.T  # (some words, word)
-    nearness[np.arange(len(words)), words] = -np.inf
-    nearest = np.argsort(-nearness, axis=1, kind="stable")[:, :NEIGHBOURS]
-    return np.repeat(words, NEIGHBOURS), nearest.ravel()
-
-
-def _learned(draws: "Draws") -> dict[str, Float64]:
-    """Return the learned precisions, and what the data determine of them: not how the two sides share them."""
-    found = {name: draws.stats(name) for name in draws.scale_names}
-    rho, alpha = (draws.scales_of(side) for side in ("rho", "alpha"))
-    if not alpha:
-        return found
-    more = {f"{name} / {rho[0]}": found[name] / found[rho[0]] for name in rho[1:]}
-    if rho and alpha:
-        more[f"{rho[0]} * {alpha[0]}"] = found[rho[0]] * found[alpha[0]]
-    return found | more
-
-
-def _parameters(draws: "Draws", count: int, seed: int) -> Iterator[Quantities]:
-    """Yield coordinates chosen at random; those of anchors are constants, which are not counted."""
-    if draws.settings.identify == "none":
-        raise OptionError(
-            f"{draws.path} has identify='none': its draws are not aligned, so coordinates have no R-hat; "
-            "check it without parameters"
-        )
-    for side, names in (("rho", draws.words), ("alpha", draws.contexts)):
-        if side in draws.manifest["arrays"]:
-            rows, axes = random_pairs(len(names), draws.dim, count, seed=seed)
-            some, place = np.unique(rows, return_inverse=True)
-            values = draws.read(side, rows=some)[:, :, place, axes].astype(np.float64)
-            labels = [f"{side}({names[row]}, axis {axis})" for row, axis in zip(rows, axes, strict=True)]
-            yield Quantities(f"coordinates of {side}", values, labels)
-
-
-def diagnose(given: Quantities) -> Diagnosis:
-    """Judge quantities, each of which passes with R-hat within its limit and the ESS that is wanted."""
-    kind, values, labels, wanted = given.kind, given.values, given.labels, given.wanted
-    rhats, bulk, tail = given.rhats, given.bulk, given.tail
-    varies = ~np.isnan(rhats)
-    if not varies.any():
-        nothing = math.nan
-        return Diagnosis(kind, 0, nothing, nothing, nothing, nothing, nothing, nothing, worst="")
-    worst, medians = (
-        (np.nanmax(rhats), np.nanmin(bulk), np.nanmin(tail)),
-        map(np.nanmedian, (rhats, bulk, tail)),
-    )
-    figures: dict[str, Any] = dict(zip(_FIGURES, map(float, (*worst, *medians)), strict=True))
-    fails = varies & ((np.fmin(bulk, tail) < wanted) | (rhats > RHAT_ALLOWED))
-    order = np.argsort(np.where(fails, bulk, np.inf), kind="stable")[: fails.sum()]
-    return Diagnosis(
-        kind,
-        int(varies.sum()),
-        worst=labels[int(np.nanargmin(bulk))],
-        passing=float(1.0 - fails.sum() / varies.sum()),
-        disagreeing=float(disagree(values, rhats, bulk).sum() / varies.sum()),
-        reached=float(np.quantile(np.fmin(bulk, tail)[varies], 1.0 - SHARE_WANTED, method="lower")),
-        wanted=wanted,
-        failing=tuple(labels[number] for number in order[:SHOWN]),
-        **figures,
-    )
-
-
-def _labels(kind: str, *sides: tuple[tuple[str, ...], Int64]) -> list[str]:
-    """Label pairs, each side given by its names and rows."""
-    return [
-        label(kind, pair)
-        for pair in zip(*([names[row] for row in rows] for names, rows in sides), strict=True)
-    ]
-
-
 def _verdict_of_fit(draws: "Draws", outcome: Outcome) -> tuple[bool, str]:
     """Judge what is not chains: whether it was found at all, and no more than that."""
     method = draws.settings.method
@@ -409,7 +138,7 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
     if bad:
         worst = f"worst ESS {ess:.0f} of {wanted} wanted, worst R-hat {worst_rhat:.2f}"
         needed = draws.num_draws * max(1.25, *(each.missing for each in bad))
-        return False, f"not long enough: {worst}; {_shortfall(bad)}; {_remedy(draws, needed, outcome)}"
+        return False, f"not long enough: {worst}; {shortfall(bad)}; {_remedy(draws, needed, outcome)}"
     if divergences := outcome.summary.get("divergences"):
         remedy = "start a new run with smaller steps, such as --option target_accept=0.95"
         return False, f"{many(divergences, 'divergence')}: a part of the posterior may be missing; {remedy}"
@@ -427,18 +156,6 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
     share = min(diagnosis.passing for diagnosis in found)
     passing = f"{share:.1%} or more of each kind pass, {SHARE_WANTED:.0%} needed"
     return True, f"long enough: {passing} ({worst}); not passing: {', '.join(failing[:SHOWN])}"
-
-
-def _shortfall(found: Sequence[Diagnosis]) -> str:
-    """State how many pass of the kinds of which too few do."""
-    return "; ".join(_share(diagnosis) for diagnosis in found if not diagnosis.ok)
-
-
-def _share(diagnosis: Diagnosis) -> str:
-    """State how many quantities of a kind pass."""
-    if diagnosis.count == 1:
-        return f"{diagnosis.kind} has ESS {diagnosis.smallest_ess:.0f} and R-hat {diagnosis.rhat:.2f}"
-    return f"{diagnosis.passing:.1%} of {diagnosis.count} {diagnosis.kind} pass ({SHARE_WANTED:.0%} wanted)"
 
 
 def _disagreement(apart: Sequence[Diagnosis]) -> str:
@@ -474,17 +191,3 @@ def _cost(draws: "Draws", wanted: int) -> str:
     seconds = more * float(np.median(draws.stats("seconds"), axis=1).max())
     size = more * draws.num_chains * draws.draw_bytes
     return f"for about {clock(seconds)} and {size / 1e9:.2g} GB more, "
-
-
-def _line(diagnosis: Diagnosis) -> str:
-    if diagnosis.count == 1:
-        return (
-            f"{diagnosis.kind}: R-hat {diagnosis.rhat:.2f}, ESS {diagnosis.ess:.0f}, "
-            f"tail ESS {diagnosis.ess_tail:.0f}"
-        )
-    return (
-        f"{diagnosis.count} {diagnosis.kind}: "
-        f"R-hat {diagnosis.rhat_median:.2f} (worst {diagnosis.rhat:.2f}), "
-        f"ESS {diagnosis.ess_median:.0f} (worst {diagnosis.ess:.0f}, {diagnosis.worst}), "
-        f"tail ESS {diagnosis.ess_tail_median:.0f} (worst {diagnosis.ess_tail:.0f}), {diagnosis.passing:.1%} pass"
-    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesvec._types import Float64, Int64
-from bayesvec.diagnostics.check import LEVEL_ESS, quantities
+from bayesvec.diagnostics.quantities import LEVEL_ESS, quantities
 from bayesvec.errors import OptionError
 from bayesvec.estimates import convergence
 from bayesvec.estimates.convergence import ESS_WANTED, RHAT_ALLOWED

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesvec._types import Int64
 from bayesvec.counts.store import open_counts
-from bayesvec.diagnostics.check import quantities
+from bayesvec.diagnostics.quantities import quantities
 from bayesvec.errors import BayesvecError, NumericalError, OptionError, RunError, UnknownWordError
 from bayesvec.estimates.convergence import FEWEST_DRAWS
 from bayesvec.estimates.estimate import Estimate

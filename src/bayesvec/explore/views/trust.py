@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesvec.diagnostics.check import LEVEL_ESS, SLOW_ESS, quantities
+from bayesvec.diagnostics.quantities import LEVEL_ESS, SLOW_ESS, quantities
 from bayesvec.estimates.convergence import ESS_WANTED, FEWEST_DRAWS, RHAT_ALLOWED
 from bayesvec.explore.commands import call, of_question, python, shell
 from bayesvec.explore.views.pictures import rounded
