@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from importlib.util import find_spec
 from pathlib import Path
 from pydoc_data import topics as pydoc_topics
 
@@ -18,7 +19,7 @@ from bayesvec.storage.reader import open_draws
 from engine_problems import PROBLEMS, SETTINGS, drawn, fitted
 from run_tools import draw_bytes
 
-pytest.importorskip("ray")
+pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed (the extra 'ray')")
 KILLS = 50
 STORE = 80 << 20
 # a Ray of our own, on loopback; its processes are not nice, or they would wait for all others on a busy machine

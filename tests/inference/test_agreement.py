@@ -6,13 +6,12 @@ Carlo errors, at one error rate for all of them together; a Gibbs sampler with a
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from scipy import stats
-
-pytest.importorskip("nutpie", reason="nutpie is not installed (the extra 'nuts')", exc_type=ImportError)
 
 from bayesvec._parallel import Threads, default_threads
 from bayesvec.chains.start import jittered
@@ -27,6 +26,11 @@ from bayesvec.priors import spherical
 from bayesvec.simulation.pairs import simulate
 from evidence import ERROR_RATE
 from run_tools import run_sampler
+
+# not imported here: that takes seconds in every worker
+pytestmark = pytest.mark.skipif(
+    find_spec("nutpie") is None, reason="nutpie is not installed (the extra 'nuts')"
+)
 
 
 class Setting(NamedTuple):

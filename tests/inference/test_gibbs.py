@@ -141,7 +141,7 @@ def agrees_jointly(name, sweeps, cases=GEWEKE, *, moved=False):
 # All planted bugs but one show after 1,500 sweeps; kappa off by a half shows after 25,000, under a tight prior.
 @pytest.mark.parametrize("name", GEWEKE)
 def test_joint_distribution(name):
-    assert agrees_jointly(name, 25_000 if name.startswith("tight prior") else 12_000)
+    assert agrees_jointly(name, 25_000 if name.startswith("tight prior") else 6000)
 
 
 @pytest.mark.slow

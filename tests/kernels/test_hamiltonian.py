@@ -147,10 +147,9 @@ def repeat(side, other, dim, count, *, relax=0.9, at=0.3, start=0.0, scale=1.0, 
     shapes = reference(side, other, np.full(dim, at))
     shapes = shapes._replace(factor=np.float32(scale) * shapes.factor)
     work, back = make_work(dim), np.ascontiguousarray(rotation.T)
-    path, key, out = make_path(dim, len(work.panel)), rng.make_key(2, rng.RHO), np.empty((count, dim))
-    x = np.full(dim, start)
+    path, out, x = make_path(dim, len(work.panel)), np.empty((count, dim)), np.full(dim, start)
     for i in range(count):
-        sweep = rng.at_sweep(key, i)
+        sweep = rng.make_key(2, rng.RHO, sweep=i)
         if accept:
             move_rows(0, 1, ORDER, side, shapes, rotation, back, rows, other, relax, sweep, work, path)
             out[i] = rows[0, :dim]

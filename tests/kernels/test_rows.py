@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from one_row import CASES, ONE_ROW, exact_moments, make_row, pad, unbalanced
+from one_row import CASES, ONE_ROW, exact_moments, fixed, make_row, pad, pairs_of_a_row, unbalanced
 
-from bayesvec.counts.pairs import Side
 from bayesvec.inference.sides import make_side
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma import fill_polyagamma
@@ -93,20 +92,18 @@ def test_few_pairs_equal_their_numpy_twin(count, dim, largest, precision):
 def repeat(side, other, dim, count, *, restart=False, relax=0.8):
     """Draw the row ``count`` times, each given the last."""
     rows, work = pad(np.zeros(dim)), make_work(dim)
-    key = rng.make_key(2, rng.RHO)
     out, tables = np.empty((count, dim)), load_tables(side.weight)
     for i in range(count):
-        at = rng.at_sweep(key, i)
+        at = rng.make_key(2, rng.RHO, sweep=i)
         assert redraw_rows(0, 1, ONE_ROW, side, rows, other, 1, restart, relax, at, tables, work) == -1
         out[i] = rows[0, :dim]
     return out
 
 
 def repeat_twin(side, other, dim, count, bug):
-    x, key = np.zeros(dim), rng.make_key(2, rng.RHO)
-    out = np.empty((count, dim))
+    x, out = np.zeros(dim), np.empty((count, dim))
     for i in range(count):
-        x = out[i] = twin(side, other, x, rng.at_sweep(key, i), relax=0.8, bug=bug)
+        x = out[i] = twin(side, other, x, rng.make_key(2, rng.RHO, sweep=i), relax=0.8, bug=bug)
     return out
 
 
@@ -150,12 +147,7 @@ def test_few_pairs_and_many_pairs_agree_on_the_same_conditional():
     # The same two pairs: in 4 axes they take the route of few pairs; with rows of nothing added, the other.
     few, other = make_row(2, 4, seed=5, precision=0.8)
     extra = 3
-    side = Side(
-        np.array([0, 2 + extra]),
-        np.arange(2 + extra, dtype=np.int32),
-        np.zeros(2 + extra, np.int32),
-        np.ones(2 + extra, np.int32),
-    )
+    side = pairs_of_a_row(np.zeros(2 + extra), np.ones(2 + extra))
     many = make_side(side, RowPrior(0.8), 4, np.zeros(1, dtype=bool))
     many = many._replace(n=np.append(few.n, np.ones(extra, np.int32)).astype(np.int32))
     many = many._replace(kappa=np.append(few.kappa, np.zeros(extra)).astype(np.float32))
@@ -168,7 +160,7 @@ def test_few_pairs_and_many_pairs_agree_on_the_same_conditional():
 
 def test_a_row_without_data_is_drawn_from_its_prior():
     side, other = make_row(1, 3, precision=np.array([[0.5, 1.0, 4.0]]), mean=np.array([[1.0, 0.0, -2.0]]))
-    empty = side._replace(indptr=np.array([0, 0]))
+    empty = side._replace(indptr=fixed(np.array([0, 0])))
     draws = repeat(empty, other, 3, 20_000)
     mean = np.array([1.0, 0.0, -2.0])
     second = np.outer(mean, mean) + np.diag(1 / np.array([0.5, 1.0, 4.0]))
@@ -198,7 +190,7 @@ def test_fixed_rows_stay_and_huge_rows_are_left():
     arguments = (rows, other, 1, False, 0.8, rng.make_key(0, rng.RHO), TABLES, make_work(2))
     assert redraw_rows(0, 1, ONE_ROW, side._replace(fixed=np.ones(1, dtype=bool)), *arguments) == -1
     np.testing.assert_array_equal(rows[0, :2], [0.25, -0.5])
-    huge = side._replace(indptr=np.array([0, SEGMENT + 1]))
+    huge = side._replace(indptr=fixed(np.array([0, SEGMENT + 1])))
     assert redraw_rows(0, 1, ONE_ROW, huge, *arguments) == -1
     np.testing.assert_array_equal(rows[0, :2], [0.25, -0.5])
 

@@ -28,12 +28,22 @@ CASES = {
 }
 
 
+def fixed(array):
+    """An array that cannot be written to, as in all counts: compiled code is of its own for each kind."""
+    array.setflags(write=False)
+    return array
+
+
+def pairs_of_a_row(n_pos, n_neg):
+    """The pairs of one row, each with a context of its own."""
+    ends, contexts = np.array([0, len(n_pos)]), np.arange(len(n_pos), dtype=np.int32)
+    return Side(fixed(ends), fixed(contexts), *(np.asarray(n, dtype=np.int32) for n in (n_pos, n_neg)))
+
+
 def make_row(count, dim, seed=0, largest=30, precision=1.5, mean=0.0, weight=1.0):
     """One row with ``count`` pairs over as many contexts."""
     generator = np.random.default_rng(seed)
-    n_pos = generator.integers(0, largest, size=count).astype(np.int32)
-    n_neg = generator.integers(1, largest, size=count).astype(np.int32)
-    side = Side(np.array([0, count]), np.arange(count, dtype=np.int32), n_pos, n_neg)
+    side = pairs_of_a_row(*(generator.integers(least, largest, size=count) for least in (0, 1)))
     other = np.zeros((count, padded(dim)), dtype=np.float32)
     other[:, :dim] = generator.normal(size=(count, dim)) / np.sqrt(dim)
     return make_side(side, RowPrior(precision, mean), dim, np.zeros(1, dtype=bool), weight), other
@@ -74,6 +84,5 @@ def exact_moments(side, other, dim):
 
 def unbalanced():
     """The case of the design: one coefficient, n = 1000, n+ = 5."""
-    side = Side(np.array([0, 1]), np.zeros(1, np.int32), np.array([5], np.int32), np.array([995], np.int32))
-    other = pad(np.ones(1))
-    return make_side(side, RowPrior(0.5), 1, np.zeros(1, dtype=bool)), other
+    side = pairs_of_a_row([5], [995])
+    return make_side(side, RowPrior(0.5), 1, np.zeros(1, dtype=bool)), pad(np.ones(1))
