@@ -39,7 +39,7 @@ def bayesvec(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["bayesvec", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             cli.main()
-        return ended.value.code, *capsys.readouterr()
+        return ended.value.code or 0, *capsys.readouterr()
 
     return call
 

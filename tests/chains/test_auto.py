@@ -1,20 +1,17 @@
 """Runs that choose their own length: the same length and draws on any threads, and after any interruption."""
 
 import os
-import signal
-import time
 
 import numpy as np
 import pytest
 
 from bayesvec import fitting as run
-from bayesvec.chains.display import ChainProgress
 from bayesvec.diagnostics import length
 from bayesvec.errors import OptionError, RunError
 from bayesvec.fitting import running
 from bayesvec.storage import zarr3
 from bayesvec.storage.reader import open_draws
-from run_tools import draw_bytes, fake_fit, small_counts
+from run_tools import draw_bytes, fake_fit, small_counts, stop_every
 
 AUTO = {"draws": "auto", "warmup": "auto", "max_draws": 300, "options": {"step": 0.05}}
 
@@ -62,16 +59,7 @@ def test_threads_do_not_change_where_a_run_stops(tmp_path, threads):
 
 def test_interruptions_do_not_change_where_a_run_stops(tmp_path, monkeypatch):
     fake_fit(tmp_path / "whole", **AUTO)
-    sweeps = iter(range(10**7))
-    at = ChainProgress.at
-
-    def stop_often(self, sweep, log_posterior):
-        at(self, sweep, log_posterior)
-        if next(sweeps) % 70 == 69:
-            os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(0.02)
-
-    monkeypatch.setattr(ChainProgress, "at", stop_often)
+    stop_every(monkeypatch, 70)
     stops = 0
     for _ in range(1000):
         try:

@@ -1,13 +1,11 @@
 """Vectors from elsewhere as the start of a fit."""
 
 import os
-import sys
 
 import numpy as np
 import pytest
 
 import bayesvec as bv
-from bayesvec import cli
 from bayesvec import fitting as run
 from bayesvec._atomic import read_arrays
 from bayesvec.chains.given import contexts_given, coverage, read_start
@@ -152,32 +150,21 @@ def test_what_cannot_be_a_start(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.fixture
-def command(monkeypatch, capsys):
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bayesvec", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return ended.value.code or 0, *capsys.readouterr()
-
-    return call
-
-
-def test_command(tmp_path, monkeypatch, command):
+def test_command(tmp_path, monkeypatch, bayesvec):
     monkeypatch.chdir(tmp_path)
     small_counts().save("counts")
     write_text(tmp_path / "v.txt")
     fit = ("fit", "--counts", "counts", "--dim", 2, "--draws", 8, "--warmup", 4, "--out", "run")
-    status, _, err = command(*fit, "--init", "v.txt")
+    status, _, err = bayesvec(*fit, "--init", "v.txt")
     assert status == 0
     assert "10 of 12 words start at the vectors given, 2 at random" in err
     before = draw_bytes(tmp_path / "run")
-    assert command("fit", "--resume", "--out", "run", "--init", "v.txt", "--quiet")[0] == 0
+    assert bayesvec("fit", "--resume", "--out", "run", "--init", "v.txt", "--quiet")[0] == 0
     assert draw_bytes(tmp_path / "run") == before
     (tmp_path / "bad.txt").write_text("w1 1 2 3\n")
     names = sorted(path.name for path in tmp_path.iterdir())
     for init, message in (("bad.txt", "dim is 2; fit with dim 3"), ("none.txt", "no file has that name")):
-        status, out, err = command(*fit[:-1], "other", "--init", init)
+        status, out, err = bayesvec(*fit[:-1], "other", "--init", init)
         assert (status, out) == (2, "")
         assert message in err
         assert err.count("\n") == 1

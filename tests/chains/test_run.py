@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import time
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ from bayesvec.storage.layout import read_mark
 from bayesvec.storage.reader import open_draws
 from bayesvec.storage.settings import Settings
 from fake_sampler import noise
-from run_tools import draw_bytes, fake_fit, small_counts
+from run_tools import draw_bytes, fake_fit, small_counts, stop_every
 
 
 @pytest.fixture(autouse=True)
@@ -143,16 +142,7 @@ def test_going_on_from_any_sweep(tmp_path, monkeypatch, identify, thin):
     """Stop after every few sweeps, commit, go on: byte for byte the run that was never stopped."""
     settings = {"draws": 10, "warmup": 9, "identify": identify, "thin": thin}
     fake_fit(tmp_path / "whole", **settings)
-    sweeps = iter(range(10**6))
-    at = ChainProgress.at
-
-    def stop_often(self, sweep, log_posterior):
-        at(self, sweep, log_posterior)
-        if next(sweeps) % 5 == 4:
-            os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(0.02)
-
-    monkeypatch.setattr(ChainProgress, "at", stop_often)
+    sweeps = stop_every(monkeypatch, 5)
     for _ in range(1000):
         try:
             fake_fit(tmp_path / "run", **settings, resume=True)

@@ -4,7 +4,6 @@ import inspect
 import json
 import os
 import re
-import sys
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ import bayesvec as bv
 from bayesvec import datasets
 from bayesvec import fitting as run
 from bayesvec.chains.display import ChainProgress
-from bayesvec.cli import main
 from bayesvec.storage.reader import open_draws
 from run_tools import draw_bytes, small_counts
 
@@ -33,22 +31,8 @@ def counts(tmp_path, monkeypatch):
     return tmp_path / "counts"
 
 
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Run the command line; return status, standard output and standard error."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bayesvec", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        captured = capsys.readouterr()
-        return ended.value.code or 0, captured.out, captured.err
-
-    return call
-
-
-def test_fits_counts(counts, command):
-    status, out, err = command("fit", "--counts", counts, *SMALL, "--out", "mine")
+def test_fits_counts(counts, bayesvec):
+    status, out, err = bayesvec("fit", "--counts", counts, *SMALL, "--out", "mine")
     assert status == 0
     assert re.match(r"mine: 2 chains of 8 draws of 12 words in \d+:\d\d\n", out)
     assert "not long enough" in out
@@ -59,10 +43,10 @@ def test_fits_counts(counts, command):
     assert there.manifest["settings"]["identify"] == "procrustes"
 
 
-def test_quiet_and_json(counts, command):
-    status, out, err = command("fit", "--counts", counts, *SMALL, "--quiet")
+def test_quiet_and_json(counts, bayesvec):
+    status, out, err = bayesvec("fit", "--counts", counts, *SMALL, "--quiet")
     assert (status, out, err) == (0, "", "")
-    status, out, err = command("fit", "--resume", "--out", "counts.run", "--draws", 12, "--quiet", "--json")
+    status, out, err = bayesvec("fit", "--resume", "--out", "counts.run", "--draws", 12, "--quiet", "--json")
     assert (status, err) == (0, "")
     summary = json.loads(out)
     assert summary["draws"] == summary["settings"]["draws"] == 12
@@ -70,38 +54,38 @@ def test_quiet_and_json(counts, command):
     assert summary["check"]["ok"] is False
 
 
-def test_what_it_says_extends_the_run(counts, command):
+def test_what_it_says_extends_the_run(counts, bayesvec):
     """The command printed at the end is the command that works."""
-    _, out, _ = command("fit", "--counts", counts, *SMALL)
+    _, out, _ = bayesvec("fit", "--counts", counts, *SMALL)
     assert re.search(r"; for about \d+:\d\d and \S+ GB more, resume it with: bayesvec fit --resume", out)
     said = out.rstrip().rsplit("resume it with: bayesvec ", 1)[1].split()
-    status, _, _ = command(*said, "--quiet")
+    status, _, _ = bayesvec(*said, "--quiet")
     assert status == 0
     assert open_draws("counts.run").num_draws > 8
-    command("fit", "--counts", counts, *SMALL[:2], "--warmup", 4, *said[2:4], "--out", "whole", "--quiet")
+    bayesvec("fit", "--counts", counts, *SMALL[:2], "--warmup", 4, *said[2:4], "--out", "whole", "--quiet")
     for name in ("rho", "alpha"):
         np.testing.assert_array_equal(open_draws("counts.run").read(name), open_draws("whole").read(name))
 
 
-def test_fits_text(tmp_path, monkeypatch, command):
+def test_fits_text(tmp_path, monkeypatch, bayesvec):
     monkeypatch.chdir(tmp_path)
     line = "the cat sat on the mat and the dog sat on the log while a cat and a dog ran"
     (tmp_path / "pets.txt").write_text("\n".join([line] * 20))
-    status, out, _ = command("fit", "pets.txt", "--vocab", 8, "--window", 3, "--negatives", 2, *SMALL)
+    status, out, _ = bayesvec("fit", "pets.txt", "--vocab", 8, "--window", 3, "--negatives", 2, *SMALL)
     assert status == 0
     assert out.startswith("pets.run: ")
     there = open_draws("pets.run")
     assert len(there.words) == 8
     assert there.words[0] == "the"
-    status, _, err = command("fit", "pets.txt", "--vocab", 8, "--window", 3, "--negatives", 2, "--resume")
+    status, _, err = bayesvec("fit", "pets.txt", "--vocab", 8, "--window", 3, "--negatives", 2, "--resume")
     assert status == 0, err
     (tmp_path / "pets.txt").write_text("\n".join([line] * 21))
-    status, _, err = command("fit", "pets.txt", "--vocab", 8, "--window", 3, "--negatives", 2, "--resume")
+    status, _, err = bayesvec("fit", "pets.txt", "--vocab", 8, "--window", 3, "--negatives", 2, "--resume")
     assert status == 2
     assert err.splitlines()[-1].startswith("bayesvec: the counts have changed since pets.run was started")
 
 
-def test_all_options_of_text_reach_the_counting(tmp_path, monkeypatch, command):
+def test_all_options_of_text_reach_the_counting(tmp_path, monkeypatch, bayesvec):
     monkeypatch.chdir(tmp_path)
     rows = [
         {"t": f"The café, a Café and the {'dogs' if i % 3 else 'dog'} sat", "g": i % 2} for i in range(30)
@@ -129,22 +113,22 @@ def test_all_options_of_text_reach_the_counting(tmp_path, monkeypatch, command):
     }
     words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
     arguments = (*words, "--keep-case", "--count-seed", 4, "--memory", "100MB", "--quiet", *SMALL)
-    status, _, err = command("fit", "a.data", *arguments, "--out", "mine")
+    status, _, err = bayesvec("fit", "a.data", *arguments, "--out", "mine")
     assert (status, err) == (0, "")
     expected = bv.count("a.data", **options, lowercase=False, seed=4)
     there = open_draws("mine").manifest["counts"]
     assert there["fingerprint"] == expected.fingerprint
     assert there["recipe"]["options"] == expected.recipe["options"]
-    status, _, err = command("fit", "stop.txt", "--baskets", "--window", 2)
+    status, _, err = bayesvec("fit", "stop.txt", "--baskets", "--window", 2)
     assert (status, err) == (2, "bayesvec: --window does not go with --baskets; leave it out\n")
     (tmp_path / "baskets.txt").write_text("a b c\nb c d\n" * 5)
-    assert command("fit", "baskets.txt", "--baskets", "--quiet", *SMALL)[0] == 0
+    assert bayesvec("fit", "baskets.txt", "--baskets", "--quiet", *SMALL)[0] == 0
     made = open_draws("baskets.run").manifest["counts"]["fingerprint"]
     assert made == bv.count_baskets("baskets.txt").fingerprint
 
 
-def test_all_settings_reach_the_run(counts, command):
-    status, _, err = command(
+def test_all_settings_reach_the_run(counts, bayesvec):
+    status, _, err = bayesvec(
         *("fit", "--counts", counts, "--dim", 3, "--chains", 3, "--draws", 5, "--warmup", 2, "--thin", 2),
         *("--prior-precision", 3.5, "--identify", "none", "--init", "random", "--store", "rho"),
         *("--inner-steps", 2, "--restart", "--no-orbit", "--seed", 9, "--threads", 1, "--quiet"),
@@ -167,9 +151,9 @@ def test_all_settings_reach_the_run(counts, command):
     assert {name: settings[name] for name in expected} == expected
 
 
-def test_anchors_by_row(counts, command):
+def test_anchors_by_row(counts, bayesvec):
     fixed = ("--identify", "fixed", "--prior-precision", 0.5)
-    status, _, err = command("fit", "--counts", counts, *SMALL, *fixed, "--anchors", "4,1", "--quiet")
+    status, _, err = bayesvec("fit", "--counts", counts, *SMALL, *fixed, "--anchors", "4,1", "--quiet")
     assert status == 0, err
     alpha = open_draws("counts.run").read("alpha")
     assert np.all(alpha[:, :, [1, 4]] == alpha[:1, :1, [1, 4]])
@@ -202,8 +186,8 @@ BAD = [
 
 
 @pytest.mark.parametrize(("options", "message"), BAD, ids=[" ".join(map(str, bad[0])) for bad in BAD])
-def test_bad_options(counts, command, options, message):
-    status, out, err = command("fit", "--counts", counts, "--draws", 4, *options, "--out", "run", "--quiet")
+def test_bad_options(counts, bayesvec, options, message):
+    status, out, err = bayesvec("fit", "--counts", counts, "--draws", 4, *options, "--out", "run", "--quiet")
     assert status == 2
     assert out == ""
     assert err.startswith("bayesvec: ")
@@ -212,37 +196,41 @@ def test_bad_options(counts, command, options, message):
     assert sorted(path.name for path in counts.parent.iterdir()) == ["counts"]
 
 
-def test_folders_of_ours_are_no_text(counts, command):
-    command("fit", "--counts", counts, *SMALL, "--out", "my run", "--quiet")
+def test_folders_of_ours_are_no_text(counts, bayesvec):
+    bayesvec("fit", "--counts", counts, *SMALL, "--out", "my run", "--quiet")
     given = "run: bayesvec fit --counts counts\n"
-    assert command("fit", "counts") == (2, "", f"bayesvec: counts is counts, not text; {given}")
+    assert bayesvec("fit", "counts") == (2, "", f"bayesvec: counts is counts, not text; {given}")
     going_on = "run: bayesvec fit --resume --out 'my run'\n"
-    assert command("fit", "--resume", "my run") == (2, "", f"bayesvec: my run is a run, not text; {going_on}")
+    assert bayesvec("fit", "--resume", "my run") == (
+        2,
+        "",
+        f"bayesvec: my run is a run, not text; {going_on}",
+    )
 
 
-def test_fit_tells_what_it_has_read(counts, command):
+def test_fit_tells_what_it_has_read(counts, bayesvec):
     (counts.parent / "text.txt").write_text("a b a b c\na b a\n")
-    _, _, err = command("fit", "text.txt", "--vocab", 2, "--window", 1, *SMALL)
+    _, _, err = bayesvec("fit", "text.txt", "--vocab", 2, "--window", 1, *SMALL)
     assert "2 documents, 8 tokens; a vocabulary of 2 words, 87.5% of the tokens\n" in err
 
 
-def test_a_demo_needs_a_folder_and_ends_when_it_is_stopped(counts, command, monkeypatch):
+def test_a_demo_needs_a_folder_and_ends_when_it_is_stopped(counts, bayesvec, monkeypatch):
     (counts.parent / "file").write_text("mine")
     refused = "bayesvec: file is a file; --out must be a folder, or a new one\n"
-    assert command("demo", "--out", "file") == (2, "", refused)
+    assert bayesvec("demo", "--out", "file") == (2, "", refused)
 
     def stopped(*given, **settings):
         raise run.Interrupted("stopped")
 
     monkeypatch.setattr(datasets, "python_docs", lambda: [" ".join(f"w{i}" for i in range(1000))])
     monkeypatch.setattr(run, "fit", stopped)
-    status, out, _ = command("demo", "--out", "mine")
+    status, out, _ = bayesvec("demo", "--out", "mine")
     assert status == 130
     assert out.count("$ bayesvec") == 2
 
 
-def test_fixed_where_the_map_is_zero(counts, command):
-    status, _, err = command(
+def test_fixed_where_the_map_is_zero(counts, bayesvec):
+    status, _, err = bayesvec(
         *("fit", "--counts", counts, *SMALL, "--identify", "fixed", "--prior-precision", 1e6, "--quiet")
     )
     assert status == 2
@@ -250,7 +238,7 @@ def test_fixed_where_the_map_is_zero(counts, command):
     assert "use identify='procrustes'" in err
 
 
-def test_no_data_or_too_much(counts, command):
+def test_no_data_or_too_much(counts, bayesvec):
     for arguments, message in (
         (("fit",), "give TEXT or --counts to start a run"),
         (("fit", "--out", "run"), "give TEXT or --counts to start one"),
@@ -263,17 +251,17 @@ def test_no_data_or_too_much(counts, command):
         (("fit", "--counts", counts, "--out", counts, "--force"), "is not a bayesvec run"),
         (("fit", "--counts", counts, "--out", counts.parent, "--force"), "it is the folder you are in"),
     ):
-        status, _, err = command(*arguments)
+        status, _, err = bayesvec(*arguments)
         assert status == 2, arguments
         assert message in err
         assert err.count("\n") == 1
 
 
-def test_unfinished_run(counts, command, monkeypatch):
+def test_unfinished_run(counts, bayesvec, monkeypatch):
     """An unfinished folder is refused without --resume, other settings and other counts are refused with it."""
     monkeypatch.setattr(ChainProgress, "at", lambda self, sweep, value: 1 / (sweep < 6))
     with pytest.raises(ZeroDivisionError):
-        command("fit", "--counts", counts, *SMALL, "--out", "run", "--quiet")
+        bayesvec("fit", "--counts", counts, *SMALL, "--out", "run", "--quiet")
     monkeypatch.undo()
     monkeypatch.chdir(counts.parent)
     small_counts(seed=4).save("others")
@@ -287,26 +275,28 @@ def test_unfinished_run(counts, command, monkeypatch):
         (("--resume", "--draws", 7), "draws is 8 there and 7 here"),
         (("--resume", "--counts", "others"), "the counts have changed since run was started"),
     ):
-        status, out, err = command("fit", *arguments, "--out", "run", "--quiet")
+        status, out, err = bayesvec("fit", *arguments, "--out", "run", "--quiet")
         assert (status, out) == (2, "")
         assert message in err
         assert err.count("\n") == 1
-    status, _, err = command("fit", "--resume", "--counts", counts, *SMALL, "--out", "run", "--quiet")
+    status, _, err = bayesvec("fit", "--resume", "--counts", counts, *SMALL, "--out", "run", "--quiet")
     assert status == 0, err
-    command("fit", "--counts", counts, *SMALL, "--out", "whole", "--quiet")
+    bayesvec("fit", "--counts", counts, *SMALL, "--out", "whole", "--quiet")
     assert draw_bytes(counts.parent / "run") == draw_bytes(counts.parent / "whole")
-    status, _, err = command("fit", "--counts", counts, *SMALL, "--out", "run", "--quiet")
+    status, _, err = bayesvec("fit", "--counts", counts, *SMALL, "--out", "run", "--quiet")
     assert status == 2
     assert "finished run of 8 draws" in err
-    status, _, _ = command(
+    status, _, _ = bayesvec(
         "fit", "--counts", counts, *SMALL, "--seed", 2, "--out", "run", "--force", "--quiet"
     )
     assert status == 0
 
 
-def test_interrupted_is_130(counts, command, monkeypatch):
+def test_interrupted_is_130(counts, bayesvec, monkeypatch):
     monkeypatch.setattr(ChainProgress, "at", lambda self, sweep, value: os.kill(os.getpid(), 2))
-    status, out, err = command("fit", "--counts", counts, *SMALL, "--draws", 200, "--out", "a run", "--quiet")
+    status, out, err = bayesvec(
+        "fit", "--counts", counts, *SMALL, "--draws", 200, "--out", "a run", "--quiet"
+    )
     assert status == 130
     assert out == ""
     assert err == (
@@ -328,27 +318,29 @@ def test_names_of_runs():
         assert str(_Data(texts, None, TextOptions(), None, None, False).default_out()) == name
 
 
-def test_options_of_a_method(counts, command):
+def test_options_of_a_method(counts, bayesvec):
     arguments = ("--counts", counts, "--dim", 2, "--prior-precision", 0.5, "--method", "map")
     options = ("--option", "starts=3", "--option", "tolerance=1e-3")
-    status, out, err = command("fit", *arguments, *options)
+    status, out, err = bayesvec("fit", *arguments, *options)
     assert status == 0, err
     kept = {"starts": 3, "tolerance": 1e-3, "max_iterations": 5000}
     assert open_draws("counts.run").manifest["settings"]["options"] == kept
     assert "converged, iterations" in out
     assert "gradient norm" in out
-    status, _, err = command("fit", "--resume", "--out", "counts.run", "--option", "starts=3", "--quiet")
+    status, _, err = bayesvec("fit", "--resume", "--out", "counts.run", "--option", "starts=3", "--quiet")
     assert (status, err) == (0, "")
-    status, _, err = command("fit", "--resume", "--out", "counts.run", "--option", "starts=4", "--quiet")
+    status, _, err = bayesvec("fit", "--resume", "--out", "counts.run", "--option", "starts=4", "--quiet")
     assert status == 2
     assert "starts is 3 there and 4 here" in err
-    status, _, err = command("fit", "--resume", "--out", "counts.run", "--draws", 9, "--quiet")
+    status, _, err = bayesvec("fit", "--resume", "--out", "counts.run", "--draws", 9, "--quiet")
     assert status == 2
     assert "one point (map): there are no more draws to take" in err
 
 
-def test_gibbs_options_have_two_spellings(counts, command):
-    command("fit", "--counts", counts, *SMALL, "--option", "inner-steps=2", "--option", "orbit=no", "--quiet")
+def test_gibbs_options_have_two_spellings(counts, bayesvec):
+    bayesvec(
+        "fit", "--counts", counts, *SMALL, "--option", "inner-steps=2", "--option", "orbit=no", "--quiet"
+    )
     settings = open_draws("counts.run").manifest["settings"]
     assert settings["options"] == {
         "inner_steps": 2,
@@ -370,16 +362,16 @@ def test_gibbs_options_have_two_spellings(counts, command):
         ("tolerance=x", "option tolerance is 'x'; it must be a number"),
     ],
 )
-def test_wrong_options_of_a_method(counts, command, option, message):
-    status, out, err = command("fit", "--counts", counts, "--method", "map", "--option", option)
+def test_wrong_options_of_a_method(counts, bayesvec, option, message):
+    status, out, err = bayesvec("fit", "--counts", counts, "--method", "map", "--option", option)
     assert (status, out) == (2, "")
     assert err == f"bayesvec: {message}\n"
     assert not os.path.exists("counts.run")
 
 
-def test_the_help_groups_options_and_states_the_defaults(command):
+def test_the_help_groups_options_and_states_the_defaults(bayesvec):
     """Each option stands in a panel; the default in its text is that of the settings or of the counting."""
-    page = command("fit", "--help")[1]
+    page = bayesvec("fit", "--help")[1]
     panels = re.findall(r"^(\w+):$", page, re.MULTILINE)
     groups = ["Model", "Sampling", "Prior", "Text", "Counting", "Cluster", "Output"]
     assert panels == ["Arguments", *groups, "Options"]

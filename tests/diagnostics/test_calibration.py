@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from bayesvec._parallel import Threads
 from bayesvec.diagnostics import sbc as calibration
 from bayesvec.diagnostics.sbc import (
     COSINE,
@@ -19,28 +18,14 @@ from bayesvec.diagnostics.sbc import (
     sbc_ranks,
 )
 from bayesvec.errors import OptionError
-from bayesvec.inference.contract import Problem, Start
-from bayesvec.inference.gibbs import sampler as gibbs
-from bayesvec.priors import spherical
 from evidence import agrees
+from run_tools import thinned_gibbs
 
 SMALL = {"vocab": 5, "dim": 2, "pairs": 60, "prior_precision": 1.5}
 
 
-def gibbs_method(precision, *, warmup=40, draws=31, thin=6):
-    """Draws of the Gibbs sampler under a prior of its own precision."""
-
-    def draw(counts, seed):
-        problem = gibbs.prepare(Problem(counts, spherical(precision), 2))
-        state = problem.init(Start(seed=seed, chain=0))
-        kept = []
-        for number in range(1, warmup + draws * thin + 1):
-            state, _ = problem.step(state, seed=seed, chain=0, number=number, threads=Threads(1))
-            if number > warmup and (number - warmup) % thin == 0:
-                kept.append(state)
-        return np.array([s.rho for s in kept]), np.array([s.alpha for s in kept])
-
-    return draw
+def gibbs_method(precision):
+    return thinned_gibbs(precision, 2, warmup=40, draws=31, thin=6)
 
 
 def test_worlds_are_drawn_from_the_prior_and_the_likelihood():

@@ -25,7 +25,7 @@ from bayesvec.model.map import find_map
 from bayesvec.priors import spherical
 from bayesvec.simulation.pairs import simulate
 from evidence import ERROR_RATE
-from run_tools import run_sampler
+from run_tools import run_sampler, thinned_gibbs
 
 # not imported here: that takes seconds in every worker
 pytestmark = pytest.mark.skipif(
@@ -148,17 +148,7 @@ RANKED = 63  # draws in each world, thinned until they are about independent
 
 
 def gibbs_draws(factor=1.0, warmup=200, thin=8):
-    def draw(counts, seed):
-        problem = gibbs.prepare(Problem(counts, spherical(2.0 * factor), 3))
-        state = problem.init(Start(seed=seed, chain=0))
-        kept = []
-        for number in range(1, warmup + RANKED * thin + 1):
-            state, _ = problem.step(state, seed=seed, chain=0, number=number, threads=Threads(1))
-            if number > warmup and (number - warmup) % thin == 0:
-                kept.append(state)
-        return np.array([s.rho for s in kept]), np.array([s.alpha for s in kept])
-
-    return draw
+    return thinned_gibbs(2.0 * factor, 3, warmup=warmup, draws=RANKED, thin=thin)
 
 
 def nuts_draws(warmup=200, thin=4):

@@ -16,7 +16,7 @@ from bayesvec.model.identification import Anchors
 from bayesvec.priors import Prior, RowPrior, spherical
 from bayesvec.simulation.pairs import simulate
 from evidence import agrees
-from joint import columns, fourth_moments, joint_agrees
+from joint import columns, fourth_moments, joint_agrees, sparse_counts
 
 ONE = Threads(1)
 
@@ -25,21 +25,8 @@ def names(letter, count):
     return [f"{letter}{i}" for i in range(count)]
 
 
-def small_counts(num_words=4, num_contexts=3, seed=0):
-    """Few cells, unbalanced, one of them empty."""
-    generator = np.random.default_rng(seed)
-    n = generator.integers(1, 9, size=(num_words, num_contexts))
-    n[0, 0] = 0
-    n_pos = generator.binomial(n, 0.3)
-    word, context = np.indices(n.shape).reshape(2, -1)
-    return from_pairs(
-        word,
-        context,
-        n_pos=n_pos.ravel(),
-        n_neg=(n - n_pos).ravel(),
-        words=names("w", num_words),
-        contexts=names("c", num_contexts),
-    )
+def small_counts(num_words=4, num_contexts=3):
+    return sparse_counts(names("w", num_words), num_contexts)
 
 
 def statistics(rho, alpha, _scales):

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import bayesvec as bv
 from bayesvec import _atomic as files
-from bayesvec import cli
 from bayesvec import io as exports
 from bayesvec.errors import BayesvecError, InputError, OptionError
 from bayesvec.estimates import convergence
@@ -376,32 +375,19 @@ def test_without_h5netcdf(post, tmp_path, monkeypatch):
         post.export(tmp_path / "v.nc", "arviz")
 
 
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Run the command line; return status, standard output and standard error."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bayesvec", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return ended.value.code or 0, *capsys.readouterr()
-
-    return call
-
-
-def test_command(runs, tmp_path, monkeypatch, command):
+def test_command(runs, tmp_path, monkeypatch, bayesvec):
     monkeypatch.chdir(tmp_path)
-    status, out, err = command("export", runs["RUN"], "--format", "word2vec", "--out", "v.txt")
+    status, out, err = bayesvec("export", runs["RUN"], "--format", "word2vec", "--out", "v.txt")
     assert (status, err) == (0, "")
     told = "centred posterior mean of 12 words in 4 dimensions, 4 of them with spaces written as ␠"
     assert out == f"v.txt: {told} (word2vec, {(tmp_path / 'v.txt').stat().st_size} bytes)\n"
     arguments = ("--side", "alpha", "--draw", 2, "--chain", 1, "--force", "--json")
-    status, out, _ = command("export", runs["RUN"], "--format", "word2vec", "--out", "v.txt", *arguments)
+    status, out, _ = bayesvec("export", runs["RUN"], "--format", "word2vec", "--out", "v.txt", *arguments)
     assert status == 0
     assert json.loads(out)["content"].startswith("draw 2 of chain 1 of 3 contexts")
     assert read_vectors(tmp_path / "v.txt").words == CONTEXTS
     for kind, name in (("arviz", "v.nc"), ("parquet", "v.parquet"), ("memmap", "v.npy")):
-        assert command("export", runs["RUN"], "--format", kind, "--out", name, "--quiet") == (0, "", "")
+        assert bayesvec("export", runs["RUN"], "--format", kind, "--out", name, "--quiet") == (0, "", "")
 
 
 BAD = [
@@ -453,9 +439,9 @@ BAD = [
 @pytest.mark.parametrize(
     ("run", "arguments", "message"), BAD, ids=[" ".join(map(str, b[1])) + b[0] for b in BAD]
 )
-def test_bad_input_is_one_line_and_status_two(runs, tmp_path, monkeypatch, command, run, arguments, message):
+def test_bad_input_is_one_line_and_status_two(runs, tmp_path, monkeypatch, bayesvec, run, arguments, message):
     monkeypatch.chdir(tmp_path)
-    status, out, err = command("export", runs.get(run, run), *arguments)
+    status, out, err = bayesvec("export", runs.get(run, run), *arguments)
     assert (status, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1

@@ -1,5 +1,9 @@
-"""What the tests of runs share: small counts, the bytes of a run, a run with the fake sampler."""
+"""What the tests of runs share: small counts, the bytes of a run, runs that are stopped, samplers driven by hand."""
 
+import itertools
+import os
+import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -7,10 +11,13 @@ import numpy as np
 
 from bayesvec import fitting as run
 from bayesvec._parallel import Threads
+from bayesvec.chains.display import ChainProgress
 from bayesvec.chains.driver import Driver
 from bayesvec.counts.pairs import PairCounts, from_pairs
 from bayesvec.inference import methods
-from bayesvec.inference.contract import Start
+from bayesvec.inference.contract import Problem, Start
+from bayesvec.inference.gibbs import sampler as gibbs
+from bayesvec.priors import spherical
 from bayesvec.storage.memory import Memory
 from fake_sampler import METHOD
 
@@ -46,6 +53,36 @@ def fake_fit(out, counts=None, **settings):
     given = {"method": "fake", "init": "random", "draws": 25, "warmup": 10, **settings}
     given = {"prior_precision": 1.0, "progress": False} | given
     return run.fit(counts or small_counts(), 3, out=out, **given)
+
+
+def stop_every(monkeypatch, count):
+    """Stop runs of this process after every so many sweeps of all chains; return the count of sweeps, an iterator."""
+    sweeps, at = itertools.count(1), ChainProgress.at
+
+    def stop_often(self, sweep, log_posterior):
+        at(self, sweep, log_posterior)
+        if next(sweeps) % count == 0:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.02)
+
+    monkeypatch.setattr(ChainProgress, "at", stop_often)
+    return sweeps
+
+
+def thinned_gibbs(precision, dim, *, warmup, draws, thin):
+    """Draws of the Gibbs sampler under a spherical prior, as simulation-based calibration asks for them."""
+
+    def draw(counts, seed):
+        problem = gibbs.prepare(Problem(counts, spherical(precision), dim))
+        state = problem.init(Start(seed=seed, chain=0))
+        kept = []
+        for number in range(1, warmup + draws * thin + 1):
+            state, _ = problem.step(state, seed=seed, chain=0, number=number, threads=Threads(1))
+            if number > warmup and (number - warmup) % thin == 0:
+                kept.append(state)
+        return np.array([s.rho for s in kept]), np.array([s.alpha for s in kept])
+
+    return draw
 
 
 def draw_in_memory(name, counts, prior, dim, **settings):
