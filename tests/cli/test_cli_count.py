@@ -104,7 +104,7 @@ def test_every_option_reaches_the_counting(place, capsys, monkeypatch):
     given = expected.recipe["options"]
     defaults = bv.count(documents=["a b"]).recipe["options"]
     assert {name for name in OPTIONS if given[name] == defaults.get(name)} == set()
-    monkeypatch.setattr("bayesvec.text.count.tokenize", noting := Noting())
+    monkeypatch.setattr("bayesvec.text.steps.tokenize", noting := Noting())
     for extra in (["--memory", "100MB", "--threads", 1], ["--quiet"]):
         run(capsys, monkeypatch, "text.txt", "--out", "more", *extra, "--force")
     assert (noting.seen[1]["memory"], noting.seen[1]["threads"]) == (10**8, 1)

@@ -1,30 +1,23 @@
 """Pair counts of text, or of baskets of items."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Any, NamedTuple, Unpack
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any, Unpack
 
-from bayesvec import __version__
-from bayesvec._cluster import LOCAL, Where, on_cluster
+from bayesvec._cluster import LOCAL, Where
 from bayesvec._pipeline import check_threads
-from bayesvec._progress import tell
 from bayesvec.counts.options import NEGATIVE_POWER, NEGATIVES, SUBSAMPLE, WINDOW, PairOptions
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.spill import parse_memory
-from bayesvec.counts.windows import count_corpus
-from bayesvec.errors import InputError, OptionError
-from bayesvec.text.baskets import collect_baskets
-from bayesvec.text.corpus import TokenStream, encode, number_lists, tokenize
-from bayesvec.text.given import Given, group_names, recognise, recognise_baskets
+from bayesvec.errors import OptionError
+from bayesvec.text.given import recognise, recognise_baskets
 from bayesvec.text.options import CountOptions, of_baskets
-from bayesvec.text.phrases import PhraseOptions, join_phrases
-from bayesvec.text.reading import Tally, read_blocks, read_records, row_blocks
+from bayesvec.text.phrases import PhraseOptions
 from bayesvec.text.separator import make_separator
-from bayesvec.text.sources import PIECE_SHARE, ReadOptions, Source, find_sources
-from bayesvec.text.tokens import Tokenizer, make_tokenizer
-from bayesvec.text.vocabulary import VocabularyOptions, WordList, Words, make_vocabulary_options, word_forms
-
-_LISTS = ("vocabulary", "stopwords")
+from bayesvec.text.sources import ReadOptions
+from bayesvec.text.steps import Limits, counted, described
+from bayesvec.text.tokens import make_tokenizer
+from bayesvec.text.vocabulary import Words, make_vocabulary_options
 
 
 def count(
@@ -175,8 +168,8 @@ def count(
     words, lists = make_vocabulary_options(
         vocab, min_count, vocabulary, stem, stopwords, stopwords_action, form=form
     )
-    limits = _Limits(parse_memory(memory), check_threads(threads), progress, Where(engine, address, workers))
-    options = _described(words, lists, cutter, reading) | {
+    limits = Limits(parse_memory(memory), check_threads(threads), progress, Where(engine, address, workers))
+    options = described(words, lists, cutter, reading) | {
         "phrases": phrases,
         **({"phrase_threshold": phrase_threshold, "phrase_min_count": phrase_min_count} if phrases else {}),
         "group_by": group_by,
@@ -185,9 +178,7 @@ def count(
     }
     if given.lists is not None:
         options |= {"tokenizer": None, "lowercase": None}
-    return _counted(
-        given, cutter, reading, words, joining if phrases else None, pair_options, options, limits
-    )
+    return counted(given, cutter, reading, words, joining if phrases else None, pair_options, options, limits)
 
 
 def count_baskets(
@@ -264,13 +255,13 @@ def count_baskets(
     cutter = make_tokenizer(tokenizer, lowercase)
     form = cutter.form if given.lists is None else str
     words, lists = make_vocabulary_options(vocab, min_count, vocabulary, None, None, None, form=form)
-    limits = _Limits(parse_memory(memory), check_threads(threads), progress, Where(engine, address, workers))
-    options = _described(words, lists, cutter, reading) | {
+    limits = Limits(parse_memory(memory), check_threads(threads), progress, Where(engine, address, workers))
+    options = described(words, lists, cutter, reading) | {
         "basket_column": basket_column,
         "item_column": item_column,
         "group_by": group_by,
     }
-    return _counted(given, cutter, reading, words, None, pair_options, options, limits)
+    return counted(given, cutter, reading, words, None, pair_options, options, limits)
 
 
 def count_any(
@@ -300,140 +291,3 @@ def count_any(
     if "count_seed" in given:
         given["seed"] = given.pop("count_seed")
     return counting(texts, threads=threads, progress=progress, **given)  # type: ignore[no-any-return]
-
-
-class _Limits(NamedTuple):
-    """Resources that counting may use, and whether it shows its progress."""
-
-    memory: int
-    threads: int
-    show: bool
-    where: Where
-
-
-def _read(
-    given: Given, tokenizer: Tokenizer, reading: ReadOptions, limits: _Limits
-) -> tuple[TokenStream, list[Source]]:
-    """Read and tokenise what was given."""
-    memory, threads, show, _ = limits
-    tally = Tally()
-    reading = replace(
-        reading,
-        divisible=tokenizer.classes is not None,
-        block_bytes=max(1 << 16, min(1 << 22, memory // 256)),
-        piece_bytes=memory // PIECE_SHARE,
-    )
-    sources = [] if given.paths is None else find_sources(given.paths, reading.group_by)
-    if given.lists is not None:
-        stream = number_lists(given.lists, tokenizer, memory=memory)
-    elif reading.basket_column is not None:
-        rows = (
-            ((source.name, source.group, record) for source, record in read_records(sources, reading, tally))
-            if given.records is None
-            else ((given.what, None, record) for record in given.records)
-        )
-        stream = collect_baskets(rows, reading, memory=memory)
-    else:
-        blocks = (
-            read_blocks(sources, reading, tally)
-            if given.rows is None
-            else row_blocks(given.rows, given.what, reading, tally)
-        )
-        total = sum(source.size for source in sources)
-        stream = tokenize(blocks, tokenizer, total_bytes=total, memory=memory, threads=threads, show=show)
-    if not len(stream.tokens):
-        names = ", ".join(source.name for source in sources[:3]) or given.what
-        empty = sources and all(source.path is not None and source.size == 0 for source in sources)
-        how = "" if given.lists is not None else f" (tokenizer {tokenizer.name!r})"
-        problem = "is empty" if empty else f"holds no words{how}"
-        raise InputError(f"{names} {problem}; give text with at least two words")
-    if show and (zeros := tally.zero_bytes):
-        many = (
-            "1 zero byte (NUL) in the text was"
-            if zeros == 1
-            else f"{zeros:,} zero bytes (NUL) in the text were"
-        )
-        tell(f"{many} read as white space")
-    if given.groups is not None:
-        stream = stream._replace(groups=group_names(given.groups, len(stream.lengths), given.what))
-    return stream._replace(zero_bytes=tally.zero_bytes), sources
-
-
-def _described(
-    words: VocabularyOptions, lists: Mapping[str, WordList], tokenizer: Tokenizer, reading: ReadOptions
-) -> dict[str, Any]:
-    """Return the options of the vocabulary as JSON values; lists of words by name, size and checksum."""
-    described = {name: lists[name].described() if name in lists else None for name in _LISTS}
-    return {
-        "vocab": words.vocab,
-        "min_count": words.min_count,
-        "stem": words.stem,
-        **described,
-        "stopwords_action": words.stopwords_action,
-        "tokenizer": tokenizer.name,
-        "lowercase": tokenizer.lowercase,
-        "text_column": reading.text_column,
-        "group_column": reading.group_column,
-        "format": reading.format,
-        "encoding": reading.encoding,
-        "errors": reading.errors,
-    }
-
-
-def _counted(
-    given: Given,
-    tokenizer: Tokenizer,
-    reading: ReadOptions,
-    words: VocabularyOptions,
-    phrases: PhraseOptions | None,
-    pair_options: PairOptions,
-    options: dict[str, Any],
-    limits: _Limits,
-) -> PairCounts:
-    """Read, choose the vocabulary and count, here or on a cluster, and record how it was done."""
-    with on_cluster(limits.where, limits.threads) as at_once:
-        limits = limits._replace(threads=at_once)
-        stream, sources = _read(given, tokenizer, reading, limits)
-        return _count_stream(stream, sources, words, phrases, pair_options, options, limits)
-
-
-def _count_stream(
-    stream: TokenStream,
-    sources: Sequence[Source],
-    words: VocabularyOptions,
-    phrases: PhraseOptions | None,
-    pair_options: PairOptions,
-    options: dict[str, Any],
-    limits: _Limits,
-) -> PairCounts:
-    """Choose the vocabulary, count, and record how it was done."""
-    types = len(stream.words)
-    stopwords_not_found = len(words.stopwords.difference(stream.words))
-    documents = int((stream.lengths > 0).sum())
-    forms, found = word_forms(stream.words, words), {}
-    if phrases is not None:
-        stream, forms, number = join_phrases(stream, forms, phrases, memory=limits.memory)
-        found = {"phrases_found": number}
-    corpus, vocabulary, groups = encode(stream, forms, words, asdict(pair_options))
-    recipe = {
-        "made_by": "count" if pair_options.window is not None else "count_baskets",
-        "version": __version__,
-        "options": {**options, **asdict(pair_options)},
-        "inputs": [_input(source) for source in sources],
-        "documents": documents,
-        "tokens": len(corpus.tokens),
-        "tokens_in_vocabulary": int(corpus.frequency.sum()),
-        "word_types": types,
-        "words_not_found": int((corpus.frequency == 0).sum()),
-        "stopwords_not_found": stopwords_not_found,
-        "zero_bytes": stream.zero_bytes,
-        **found,
-        "groups": list(groups),
-    }
-    memory, threads, show, _ = limits
-    return count_corpus(corpus, vocabulary, groups, recipe=recipe, memory=memory, threads=threads, show=show)
-
-
-def _input(source: Source) -> dict[str, Any]:
-    group = {} if source.group is None else {"group": source.group}
-    return {"name": source.name, "bytes": source.size or None, **group}
