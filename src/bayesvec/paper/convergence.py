@@ -21,7 +21,7 @@ N."""
 
 CUT = """\
 NUTS on Zipf worlds and at N other than 1k, 10k, 100k and 1M (2.5 hours on two cores); MFVI
-on Zipf worlds, and at convergence at other N (10 minutes); Algorithm 1 at other N (4 minutes a cell)."""
+on Zipf worlds, and at convergence at other N (10 minutes); Algorithm 1 at other N (4 minutes per cell)."""
 
 SHOWN = ("gibbs", "nuts", "mfvi-stan", "mfvi", "map", "paper")
 _ESTIMATES = (("rmse_plugin", "mean vectors"), ("rmse_probability", "mean probabilities"))

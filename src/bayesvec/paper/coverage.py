@@ -18,7 +18,7 @@ Coverage (%) of the true values by 90% intervals, over all pairs of ten worlds w
 standard error over worlds is in brackets. The coverage of Algorithm 1 suffers from poor mixing as well as from
 fixed contexts. The paper has no cosines and no blockvi."""
 CUT = """\
-NUTS at N other than 1k, 10k, 100k and 1M (20 minutes a cell on two cores); NUTS, MFVI and Laplace at K = 20 or
+NUTS at N other than 1k, 10k, 100k and 1M (20 minutes per cell on two cores); NUTS, MFVI and Laplace at K = 20 or
 V = 200 (a day for NUTS); Gibbs at other N but for K = 5, V = 100 (35 minutes in all); MFVI at convergence and blockvi
 at other N and K (10 minutes); Gibbs with contexts fixed (4 minutes). Where a method was not run,
 the paper's row is shown by itself."""

@@ -78,7 +78,7 @@ def neighbor_changes(
 ) -> NeighborChanges:
     """Return the neighbours that a word gains and loses from one slice to another, with probabilities.
 
-    Near are the ``n`` nearest words of the slice by cosine, in each draw anew. Only words of both slices count.
+    Near are the ``n`` nearest words of the slice by cosine in that draw. Only words of both slices count.
 
     Parameters
     ----------

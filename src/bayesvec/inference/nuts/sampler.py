@@ -129,7 +129,7 @@ class Nuts(Sampler):
         }
 
     def _run(self, first: Float64, start: Start) -> Chain:
-        """Run a sampler of its own for one chain, which so is a function of the seed and its number alone."""
+        """Run a separate sampler for one chain, so that the chain depends only on the seed and its number."""
         warmup, draws, target = self._problem.warmup, self._problem.draws, self._target
         rho, alpha = (np.empty((draws, *shape), dtype=np.float32) for shape in target.shapes)
         if self._problem.anchors is not None:
