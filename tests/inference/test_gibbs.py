@@ -73,7 +73,7 @@ MOVED = {
     "flat prior": (4, 3, 0.5, None, ALWAYS),
     "tight prior, more contexts": (3, 5, 20.0, None, ALWAYS),
     "anchors": (4, 4, 1.0, ANCHORS, ALWAYS),
-    "hardly overrelaxed": (4, 3, 2.0, None, gibbs.Options(overrelax=0.2, hamiltonian="always")),
+    "hardly overrelaxed": (4, 3, 2.0, None, gibbs.Options(path_overrelax=0.2, hamiltonian="always")),
 }
 
 
@@ -214,9 +214,7 @@ def test_a_huge_row_has_the_conditional_of_its_logistic_regression():
     counts = huge_counts()
     fixed = np.random.default_rng(3).normal(size=(counts.num_contexts, 2)) / np.sqrt(2)
     anchors = Anchors(np.arange(counts.num_contexts), fixed)
-    problem = gibbs.prepare(
-        Problem(counts, spherical(1.0), 2, options=gibbs.Options(overrelax=0.7), anchors=anchors)
-    )
+    problem = gibbs.prepare(Problem(counts, spherical(1.0), 2, options=gibbs.Options(), anchors=anchors))
     state = problem.init(Start(seed=3, chain=0))
     alpha = state.alpha.astype(np.float64)
     draws = []

@@ -7,7 +7,8 @@ from bayesvec.errors import OptionError
 from bayesvec.inference.methods import Method
 from bayesvec.storage.kinds import SWEEPS
 
-OVERRELAX = 0.8  # measured: benchmarks/overrelax.py
+OVERRELAX = 0.7  # measured: benchmarks/overrelax.py
+PATH_OVERRELAX = 0.9  # of the posterior itself, which can be overrelaxed more
 LEAST_DIM = 16  # axes from which on Hamiltonian dynamics is worth its passes over the pairs
 AUGMENT_EVERY = 8  # sweeps of which one is by Polya-Gamma variables: no row can be rejected there
 
@@ -41,6 +42,8 @@ class Options:
         eight sweeps, if chains start near a mode (``init="map"`` or given vectors): ``always``, ``never`` or
         ``auto``, which is with 16 axes or more, as Polya-Gamma variables are cheap with fewer. Never with ``restart``
         or several ``inner_steps``.
+    path_overrelax : float
+        What ``overrelax`` is, for rows that are moved by Hamiltonian dynamics.
     """
 
     inner_steps: int = 1
@@ -49,6 +52,7 @@ class Options:
     joint: str = "auto"
     overrelax: float = OVERRELAX
     hamiltonian: str = "auto"
+    path_overrelax: float = PATH_OVERRELAX
 
     def __post_init__(self) -> None:
         from bayesvec.kernels.rows import MOST_INNER_STEPS
@@ -57,10 +61,10 @@ class Options:
         one_of("hamiltonian", self.hamiltonian, ("auto", "always", "never"))
         if not 1 <= self.inner_steps <= MOST_INNER_STEPS:
             raise OptionError(f"inner_steps is {self.inner_steps}; it must be from 1 to {MOST_INNER_STEPS}")
-        if not 0.0 <= self.overrelax < 1.0:
-            raise OptionError(
-                f"overrelax is {self.overrelax:g}; it must be at least 0 and below 1, such as 0.5"
-            )
+        for name in ("overrelax", "path_overrelax"):
+            value = getattr(self, name)
+            if not 0.0 <= value < 1.0:
+                raise OptionError(f"{name} is {value:g}; it must be at least 0 and below 1, such as 0.5")
 
     @property
     def overrelaxation(self) -> float:
@@ -81,7 +85,7 @@ METHOD = Method(
     use="The default, for any size.",
     code="bayesvec.inference.gibbs.sampler:prepare",
     options=Options,
-    before={"hamiltonian": "never"},
+    before={"hamiltonian": "never", "path_overrelax": PATH_OVERRELAX},
     learns=True,
     distributed=True,
 )

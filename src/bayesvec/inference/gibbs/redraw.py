@@ -131,7 +131,7 @@ def _move_colour(
     def work(first: int, last: int, thread: int) -> None:
         if coupling is not None:
             couple_rows(first, last, moved, coupling, 1.0, rows, base, side.shift)
-        relax, own, path = options.overrelaxation, works[thread], paths[thread]
+        relax, own, path = float(options.path_overrelax), works[thread], paths[thread]
         move_rows(first, last, order, side, shapes, rotation, back, rows, other, relax, key, own, path)
 
     sizes = np.diff(side.indptr)[moved]
