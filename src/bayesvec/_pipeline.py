@@ -21,7 +21,7 @@ def check_threads(threads: int | None) -> int:
     return default_threads() if threads is None else whole("threads", threads, 1)
 
 
-def in_order(work: Callable[[T], R], items: Iterable[T], *, threads: int) -> Iterator[R]:
+def in_order(work: Callable[[T], R], items: Iterable[T], *, threads: int, here: bool = False) -> Iterator[R]:
     """Yield ``work(item)`` for every item, in order, with at most ``threads + 1`` items in progress.
 
     Parameters
@@ -32,8 +32,10 @@ def in_order(work: Callable[[T], R], items: Iterable[T], *, threads: int) -> Ite
         Taken one by one, in the caller's thread.
     threads : int
         Number of threads; with 1 everything runs in the caller's thread.
+    here : bool
+        On threads of this process in any case: for work that takes less time than sending its data.
     """
-    if (cluster := CLUSTER.get()) is not None:
+    if not here and (cluster := CLUSTER.get()) is not None:
         yield from cluster(work, items, threads)
         return
     if threads == 1:

@@ -54,6 +54,8 @@ class GrowingArray:
     def append(self, part: Array) -> None:
         """Append the entries of ``part``."""
         part = np.ascontiguousarray(part, dtype=self.dtype)
+        if not part.flags.writeable:  # in the object store of a cluster, which must not fill up
+            part = part.copy()
         self.size += len(part)
         with _room():
             try:

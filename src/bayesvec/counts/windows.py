@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesvec._parallel import chunks_by_cost
 from bayesvec._pipeline import check_threads, in_order
 from bayesvec._progress import progress
 from bayesvec._types import Bool, Float64, Int32, Int64
@@ -18,6 +19,7 @@ from bayesvec.kernels import counting as kernels
 from bayesvec.kernels import rng
 
 _THINNED_AT_ONCE = 1 << 22
+_MOST_RANGES = 16  # of rows that are transposed at once: each needs a number for every context
 
 # Appending to a list of samples is faster than counting in a table, whose memory is accessed at random; so a list may
 # be this many times as long as the table.
@@ -48,6 +50,7 @@ def count_corpus(
     recipe: Mapping[str, Any] | None = None,
     memory: int | None = None,
     threads: int | None = None,
+    workers: int | None = None,
     show: bool = False,
 ) -> PairCounts:
     """Count the pairs of encoded documents.
@@ -66,20 +69,22 @@ def count_corpus(
         Approximate limit on memory, in bytes.
     threads : int, optional
         Number of threads; by default one per processor.
+    workers : int, optional
+        Number of processes of a cluster that count instead, if there is one.
     show : bool, optional
         Show progress if standard error is a terminal.
     """
-    limit, workers = parse_memory(memory), check_threads(threads)
+    limit, count = parse_memory(memory), check_threads(threads)
     for array in corpus.arrays().values():
         array.flags.writeable = False
-    task = _prepare(corpus, len(vocabulary), memory=limit, threads=workers)
+    task = _prepare(corpus, len(vocabulary), memory=limit, threads=count)
     if not task.samples.any():
         raise InputError(
             "there are no pairs: no document has two words of the vocabulary within one window; "
             "keep more words, or widen the window"
         )
-    by_word, in_file = _by_word(task, memory=limit, threads=workers, show=show)
-    by_context, permutation = _by_context(by_word, len(vocabulary), in_file=in_file)
+    by_word, in_file = _by_word(task, memory=limit, threads=workers or count, show=show)
+    by_context, permutation = _by_context(by_word, len(vocabulary), in_file=in_file, threads=count)
     for array in (*by_word, *by_context, permutation):
         array.flags.writeable = False
     words, group_of_row = _row_names(corpus, vocabulary, groups)
@@ -97,7 +102,7 @@ def _prepare(corpus: EncodedCorpus, num_words: int, *, memory: int, threads: int
     if close_up or threshold is not None:
         keep = _keep_probability(corpus.frequency, threshold)
         key = rng.make_key(options.seed, rng.SUBSAMPLE)
-        tokens, bounds = _thinned(corpus, keep, key, close_up, memory=memory)
+        tokens, bounds = _thinned(corpus, keep, key, close_up, memory=memory, threads=threads)
         tokens.flags.writeable = bounds.flags.writeable = False
     group_of = np.zeros(corpus.num_documents, np.int32) if corpus.group_of is None else corpus.group_of
     group_of = np.ascontiguousarray(group_of)
@@ -129,16 +134,18 @@ def _negative_weight(frequency: Int64, power: float) -> Float64:
 
 
 def _thinned(
-    corpus: EncodedCorpus, keep: Float64, key: rng.Key, close_up: bool, *, memory: int
+    corpus: EncodedCorpus, keep: Float64, key: rng.Key, close_up: bool, *, memory: int, threads: int
 ) -> tuple[Int32, Int64]:
     """Remove tokens from the documents (`kernels.thin`), a few million tokens at a time."""
     tokens = GrowingArray(np.int32, memory // 4)
     lengths: list[Int64] = []
     ends = np.searchsorted(corpus.bounds, np.arange(_THINNED_AT_ONCE, len(corpus.tokens), _THINNED_AT_ONCE))
-    for first, last in pairwise([0, *np.unique(ends).tolist(), corpus.num_documents]):
-        kept, kept_lengths = kernels.thin(
-            corpus.tokens, corpus.bounds, corpus.numbers, first, last, keep, key, close_up
-        )
+
+    def part(documents: tuple[int, int]) -> tuple[Int32, Int64]:
+        return kernels.thin(corpus.tokens, corpus.bounds, corpus.numbers, *documents, keep, key, close_up)
+
+    edges = pairwise([0, *np.unique(ends).tolist(), corpus.num_documents])
+    for kept, kept_lengths in in_order(part, edges, threads=threads, here=True):
         tokens.append(kept)
         lengths.append(kept_lengths)
     return tokens.finish(), offsets(np.concatenate(lengths))
@@ -174,7 +181,7 @@ def _positives(
     ends = np.searchsorted(bounds, np.linspace(0, len(tokens), 4 * threads + 1)[1:-1])
     edges = [0, *ends.tolist(), len(bounds) - 1]
     total = np.zeros(num_rows, dtype=np.int64)
-    for counted in in_order(part, pairwise(edges), threads=threads):
+    for counted in in_order(part, pairwise(edges), threads=threads, here=True):
         total += counted
     if len(total) and total.max() >= 2**31:
         raise InputError(f"a word has {total.max()} positive samples; at most {2**31 - 1} are allowed")
@@ -260,15 +267,30 @@ def _count_rows(task: _Task, first: int, last: int, scratch: _Scratch) -> tuple[
     return row_pairs, [array[:size].copy() for array in (other, n_pos, n_neg)]
 
 
-def _by_context(by_word: Side, num_contexts: int, *, in_file: bool) -> tuple[Side, Int64]:
-    """Return the pairs by context, and the entry by word of each."""
+def _by_context(by_word: Side, num_contexts: int, *, in_file: bool, threads: int) -> tuple[Side, Int64]:
+    """Return the pairs by context, and the entry by word of each; each thread takes a range of rows."""
     size = len(by_word.other)
-    indptr = np.zeros(num_contexts + 1, dtype=np.int64)
-    kernels.add_occurrences(by_word.other, indptr[1:])
-    np.cumsum(indptr, out=indptr)
+    ranges = chunks_by_cost(np.diff(by_word.indptr), min(threads, _MOST_RANGES))
+
+    def occurrences(rows: tuple[int, int]) -> Int64:
+        counted = np.zeros(num_contexts, dtype=np.int64)
+        kernels.add_occurrences(by_word.other[slice(*by_word.indptr[[*rows]])], counted)
+        return counted
+
+    counted = list(in_order(occurrences, ranges, threads=threads, here=True))
+    indptr = offsets(sum(counted))
+    cursors = indptr[:-1] + np.cumsum([np.zeros(num_contexts, dtype=np.int64), *counted[:-1]], axis=0)
     other, n_pos, n_neg = (empty_array(size, np.int32, in_file=in_file) for _ in range(3))
     permutation = empty_array(size, np.int64, in_file=in_file)
-    kernels.transpose(*by_word, indptr[:-1].copy(), other, n_pos, n_neg, permutation)
+
+    def transposed(of_range: tuple[tuple[int, int], Int64]) -> None:
+        (first, last), cursor = of_range
+        ends = by_word.indptr[: last + 1].copy()
+        ends[:first] = ends[first]  # the rows before have no pairs
+        kernels.transpose(ends, *by_word[1:], cursor, other, n_pos, n_neg, permutation)
+
+    for _ in in_order(transposed, zip(ranges, cursors, strict=True), threads=threads, here=True):
+        pass
     return Side(indptr, other, n_pos, n_neg), permutation
 
 

@@ -1,6 +1,6 @@
 """Encoding: words become numbers as they are read, then rows of the vocabulary."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
 from time import perf_counter
@@ -42,10 +42,10 @@ def tokenize(
     """
     table = WordTable(tokenizer)
     tokens = GrowingArray(np.int32, memory // 4)
-    lengths = _Lengths(memory)
+    lengths = Lengths(memory)
     groups: list[str] = []
-    start = perf_counter()
     with progress("reading", total_bytes or None, enabled=show) as advance:
+        told = speed()
         for block, scanned in in_order(partial(_scan, tokenizer), blocks, threads=threads):
             if scanned is None:
                 texts = (block.data[a:b].decode() for a, b in zip(block.starts, block.ends, strict=True))
@@ -55,10 +55,19 @@ def tokenize(
             tokens.append(ids)
             lengths.append(block_lengths, block.continues)
             groups.extend(block.groups or ())
-            seconds = perf_counter() - start
-            speed = f", {tokens.size / seconds:,.0f} per second" if seconds > 1.0 else ""
-            advance(block.read, f"{tokens.size:,} tokens{speed}")
+            advance(block.read, told(tokens.size))
     return TokenStream(tokens.finish(), lengths.finish(), table.words, table.frequency, groups or None)
+
+
+def speed() -> Callable[[int], str]:
+    """Return a function that describes, for the progress line, how many tokens were read since this call."""
+    start = perf_counter()
+
+    def told(size: int) -> str:
+        seconds = perf_counter() - start
+        return f"{size:,} tokens" + (f", {size / seconds:,.0f} per second" if seconds > 1.0 else "")
+
+    return told
 
 
 def _scan(tokenizer: Tokenizer, block: Block) -> tuple[Block, tuple[Int32, Int64, Int64] | None]:
@@ -73,7 +82,7 @@ def _scan(tokenizer: Tokenizer, block: Block) -> tuple[Block, tuple[Int32, Int64
     return block, scan(data, block.starts, block.ends, tokenizer.classes)
 
 
-class _Lengths:
+class Lengths:
     """The length of each document; parts of a document in several blocks are added up."""
 
     def __init__(self, memory: int) -> None:
@@ -82,6 +91,7 @@ class _Lengths:
         self._most = memory // _DOCUMENT_BYTES
 
     def append(self, lengths: Int64, continues: bool) -> None:
+        """Append the lengths of more documents; if it ``continues``, the first is the rest of the last one."""
         if continues and len(lengths):
             self._parts[-1][-1] += lengths[0]
             lengths = lengths[1:]
@@ -95,6 +105,7 @@ class _Lengths:
             )
 
     def finish(self) -> Int64:
+        """Return all lengths."""
         return np.concatenate([np.zeros(0, np.int64), *self._parts])
 
 
@@ -102,7 +113,7 @@ def number_lists(documents: Iterable[Sequence[str]], tokenizer: Tokenizer, *, me
     """Number the words of tokenised documents."""
     table = WordTable(tokenizer)
     tokens = GrowingArray(np.int32, memory // 4)
-    lengths = _Lengths(memory)
+    lengths = Lengths(memory)
     remaining = iter(documents)
     while several := [list(document) for document in islice(remaining, 10_000)]:
         ids, some_lengths = table.add_lists(several)

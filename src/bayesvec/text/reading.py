@@ -43,9 +43,9 @@ def read_blocks(sources: Sequence[Source], options: ReadOptions, tally: Tally) -
     """Yield the documents of all files, in order, in blocks of about ``options.block_bytes``."""
     for source in sources:
         with _to_read(source, options) as (kind, handle, stream):
-            done = 0
+            done = source.first
             for block in _blocks_of(source, kind, stream, options, tally):
-                at = max(done, handle.tell()) if source.path is not None else 0
+                at = max(done, handle.tell()) if source.path is not None else done
                 if source.group is not None:
                     block = block._replace(groups=[source.group] * (len(block.starts) - block.continues))
                 yield block._replace(read=at - done)
@@ -101,8 +101,8 @@ def _utf8_chunks(source: Source, stream: IO[bytes], options: ReadOptions, tally:
     """Yield the text as valid UTF-8, zero bytes as spaces; a chunk may end inside a character."""
     plain = codecs.lookup(options.encoding).name == "utf-8" and options.errors == "strict"
     decoder = codecs.getincrementaldecoder(options.encoding)(options.errors)
-    total = 0
-    first = True
+    total = source.first
+    first = source.first == 0
     for chunk in _chunks(source, stream, options):
         total += len(chunk)
         utf8 = _decoded(source, decoder, chunk, total, options, plain=plain)
@@ -118,8 +118,8 @@ def _utf8_chunks(source: Source, stream: IO[bytes], options: ReadOptions, tally:
 
 
 def _chunks(source: Source, stream: IO[bytes], options: ReadOptions) -> Iterator[bytes]:
-    """Yield the bytes of a file, unless it begins like a binary one."""
-    head = stream.read(_HEAD)
+    """Yield the bytes of a file, or of a part of it, unless the file begins like a binary one."""
+    head = stream.read(_HEAD) if source.first == 0 else b""
     text = head.decode(options.encoding, "replace")
     # text may hold stray zero bytes, but not be made of them, of control characters and of what is no character
     if "\0" in text and 3 * sum(map(text.count, f"{_CONTROLS}\ufffd")) > len(text):

@@ -10,10 +10,10 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from bayesvec._validate import one_of
 from bayesvec.errors import InputError, OptionError
@@ -124,6 +124,8 @@ class Source(NamedTuple):
     path: Path | None
     size: int  # bytes, 0 if unknown
     group: str | None = None  # of all its documents
+    first: int = 0  # byte, if only a part of it is read
+    last: int | None = None  # one past the last byte
 
 
 def find_sources(texts: Any, group_by: str | None = None) -> list[Source]:
@@ -245,8 +247,40 @@ def kind_of(source: Source, options: ReadOptions) -> tuple[str, str]:
 
 
 def opened(source: Source) -> AbstractContextManager[IO[bytes]]:
-    """Open a file for reading; standard input is not closed afterwards."""
-    return nullcontext(sys.stdin.buffer) if source.path is None else source.path.open("rb")
+    """Open a file, or a part of it, for reading; standard input is not closed afterwards."""
+    if source.path is None:
+        return nullcontext(sys.stdin.buffer)
+    if source.last is None:
+        return source.path.open("rb")
+    return closing(cast(IO[bytes], _Part(source.path.open("rb"), source.first, source.last)))
+
+
+class _Part:
+    """A range of the bytes of a file.
+
+    Parameters
+    ----------
+    handle : file
+        The file; it is closed with the part.
+    first, last : int
+        The first byte, and one past the last.
+    """
+
+    def __init__(self, handle: IO[bytes], first: int, last: int) -> None:
+        self._handle, self._last = handle, last
+        handle.seek(first)
+
+    def read(self, size: int) -> bytes:
+        """Return at most ``size`` bytes, none at the end."""
+        return self._handle.read(max(0, min(size, self._last - self.tell())))
+
+    def tell(self) -> int:
+        """Return the place in the file."""
+        return self._handle.tell()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._handle.close()
 
 
 def decompressed(handle: IO[bytes], compression: str) -> IO[bytes]:

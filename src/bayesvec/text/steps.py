@@ -15,6 +15,7 @@ from bayesvec.text.baskets import collect_baskets
 from bayesvec.text.corpus import TokenStream, encode, number_lists, tokenize
 from bayesvec.text.given import Given, group_names
 from bayesvec.text.phrases import PhraseOptions, join_phrases
+from bayesvec.text.pieces import cut_sources, tokenize_pieces
 from bayesvec.text.reading import Tally, read_blocks, read_records, row_blocks
 from bayesvec.text.sources import PIECE_SHARE, ReadOptions, Source, find_sources
 from bayesvec.text.tokens import Tokenizer
@@ -30,13 +31,14 @@ class Limits(NamedTuple):
     threads: int
     show: bool
     where: Where
+    workers: int | None = None  # of a cluster
 
 
 def _read(
     given: Given, tokenizer: Tokenizer, reading: ReadOptions, limits: Limits
 ) -> tuple[TokenStream, list[Source]]:
     """Read and tokenise what was given."""
-    memory, threads, show, _ = limits
+    memory, threads, show, _, workers = limits
     tally = Tally()
     reading = replace(
         reading,
@@ -55,13 +57,17 @@ def _read(
         )
         stream = collect_baskets(rows, reading, memory=memory)
     else:
-        blocks = (
-            read_blocks(sources, reading, tally)
-            if given.rows is None
-            else row_blocks(given.rows, given.what, reading, tally)
-        )
         total = sum(source.size for source in sources)
-        stream = tokenize(blocks, tokenizer, total_bytes=total, memory=memory, threads=threads, show=show)
+        held = None if given.rows is None else row_blocks(given.rows, given.what, reading, tally)
+        if workers is None:
+            blocks = held or read_blocks(sources, reading, tally)
+            stream = tokenize(blocks, tokenizer, total_bytes=total, memory=memory, threads=threads, show=show)
+        else:
+            pieces = held or cut_sources(sources, reading, tally, workers=workers)
+            stream = tokenize_pieces(
+                pieces, tokenizer, reading, total_bytes=total, memory=memory, workers=workers, show=show
+            )
+            tally.zero_bytes += stream.zero_bytes
     if not len(stream.tokens):
         names = ", ".join(source.name for source in sources[:3]) or given.what
         empty = sources and all(source.path is not None and source.size == 0 for source in sources)
@@ -113,7 +119,8 @@ def counted(
 ) -> PairCounts:
     """Read, choose the vocabulary and count, here or on a cluster, and record how it was done."""
     with on_cluster(limits.where, limits.threads) as at_once:
-        limits = limits._replace(threads=at_once)
+        if limits.where.engine != "local":
+            limits = limits._replace(workers=at_once)
         stream, sources = _read(given, tokenizer, reading, limits)
         return _count_stream(stream, sources, words, phrases, pair_options, options, limits)
 
@@ -151,8 +158,9 @@ def _count_stream(
         **found,
         "groups": list(groups),
     }
-    memory, threads, show, _ = limits
-    return count_corpus(corpus, vocabulary, groups, recipe=recipe, memory=memory, threads=threads, show=show)
+    memory, threads, show, _, workers = limits
+    given: dict[str, Any] = {"memory": memory, "threads": threads, "workers": workers, "show": show}
+    return count_corpus(corpus, vocabulary, groups, recipe=recipe, **given)
 
 
 def _input(source: Source) -> dict[str, Any]:
