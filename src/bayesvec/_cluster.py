@@ -5,6 +5,8 @@ hands out pieces of work with `bayesvec._pipeline.in_order`, which runs on the c
 """
 
 import logging
+import platform
+import re
 import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+from bayesvec import __version__
 from bayesvec._machine import memory_bytes
 from bayesvec._validate import one_of, whole
 from bayesvec.errors import BayesvecError, OptionError, RunError
@@ -22,6 +25,7 @@ R = TypeVar("R")
 
 ENGINES = ("local", "ray")
 ANSWER_SECONDS = 10.0  # that a cluster may take to answer
+RETRIES = 3  # of a long piece of work whose worker dies
 STORE_BYTES = 2 << 30  # of the object store of a Ray that is started here, at most
 
 
@@ -103,6 +107,12 @@ def connect(where: Where, threads: int | None = None) -> Iterator[None]:
             _check_there(address)
             ray.init(address, **quiet)
         except (OSError, ValueError, RuntimeError) as error:
+            reason = " ".join(str(error).split())
+            if reason.startswith("Version mismatch"):
+                raise OptionError(
+                    f"the cluster at address {address!r} has other versions than this process ({reason}); "
+                    "install the same versions on all nodes"
+                ) from None
             reason = str(error).splitlines()[0]
             raise OptionError(
                 f"there is no Ray cluster at address {address!r} ({reason}); start one with `ray start --head`, or "
@@ -130,7 +140,8 @@ def answers(ray: Any, refs: list[Any], timeout: float | None = None) -> list[Any
     """Return the results of calls; raise our own errors as they are, and those of Ray in one line."""
     wrong = ray.exceptions
     try:
-        return list(ray.get(refs, timeout=timeout))
+        with one_line(ray):
+            return list(ray.get(refs, timeout=timeout))
     except wrong.GetTimeoutError:
         raise RunError(
             f"the workers have not started within {timeout:.0f} s; look at `ray status` for free processors, or use "
@@ -141,15 +152,56 @@ def answers(ray: Any, refs: list[Any], timeout: float | None = None) -> list[Any
             raise
         reason = str(error).splitlines()[0]
         raise RunError(f"the workers could not be started ({reason}); look at Ray's logs") from None
-    except wrong.RayTaskError as error:
-        if isinstance(error.cause, BayesvecError):
-            raise error.cause from None
+
+
+@contextmanager
+def one_line(ray: Any) -> Iterator[None]:
+    """Raise our own errors, raised on a worker, as they are; raise what a user can do something about in one line."""
+    wrong = ray.exceptions
+    remedies = {
+        wrong.ObjectStoreFullError: "the object store of a node is full; start Ray with more --object-store-memory",
+        wrong.OutOfDiskError: "the disk to which Ray spills objects is full; make room on it",
+        wrong.OutOfMemoryError: "a node has run out of memory; start fewer --workers on a node",
+    }
+    try:
+        yield
+    except (*remedies, wrong.RayTaskError, wrong.RayActorError) as error:
+        cause = getattr(error, "cause", None) or error
+        if isinstance(cause, BayesvecError):
+            raise cause from None
+        for kind, remedy in remedies.items():
+            if isinstance(cause, kind):
+                raise RunError(f"{remedy}, or use more nodes; what has been committed is safe") from None
+        if "failed to import on the worker" in str(error) or "ModuleNotFoundError" in str(error):
+            found = re.search(r"No module named '([\w.]+)'", str(error))
+            missing = found[1].partition(".")[0] if found else "bayesvec"
+            raise OptionError(
+                f"a worker has no package {missing}; install the same version of bayesvec on all nodes: "
+                "pip install 'bayesvec[ray]'"
+            ) from None
         raise
-    except (wrong.ObjectStoreFullError, wrong.OutOfDiskError, wrong.OutOfMemoryError) as error:
-        raise RunError(
-            f"a node has no room for the vectors ({type(error).__name__}); start Ray with more "
-            "--object-store-memory, or use a smaller dim or more nodes; the committed draws are safe"
-        ) from None
+
+
+def versions() -> dict[str, str]:
+    """Return what driver and workers must have in common to compute the same numbers."""
+    import numba
+    import numpy
+
+    return {
+        "bayesvec": __version__,
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "numba": numba.__version__,
+    }
+
+
+def check_versions(node: str, there: dict[str, str], here: dict[str, str]) -> None:
+    """Raise an `OptionError` if a node has other versions than this process."""
+    for name, version in here.items():
+        if there[name] != version:
+            raise OptionError(
+                f"{node} has {name} {there[name]} and this process {version}; install the same versions on all nodes"
+            )
 
 
 @contextmanager
@@ -178,18 +230,73 @@ def on_cluster(where: Where, threads: int) -> Iterator[int]:
             CLUSTER.reset(token)
 
 
+def as_completed(
+    where: Where, work: Callable[..., R], items: Iterable[T], *, threads: int | None
+) -> Iterator[tuple[T, R]]:
+    """Yield every item with ``work(item, threads=...)``, computed on a cluster, in the order of completion.
+
+    Parameters
+    ----------
+    where : Where
+        The cluster; ``workers`` is how many items are in progress at once, by default as many as fit.
+    work : callable
+        What is done to an item, with so many threads.
+    items : iterable
+        Taken one by one.
+    threads : int or None
+        Processors for each item; by default those of the smallest node, so that no two items share one.
+    """
+    with connect(where, threads):
+        ray = import_ray()
+        each, able = room_for(ray, threads)
+        remote = ray.remote(_call).options(num_cpus=each, max_retries=RETRIES)
+        with one_line(ray):
+            shared, here = ray.put(partial(work, threads=each)), versions()
+        under_way: list[tuple[Any, T]] = []
+        for item in items:
+            if len(under_way) == min(able, where.workers or able):
+                yield _first(ray, under_way)
+            under_way.append((remote.remote(shared, here, item), item))
+        while under_way:
+            yield _first(ray, under_way)
+
+
+def room_for(ray: Any, threads: int | None) -> tuple[int, int]:
+    """Return the processors of a piece of work, by default those of the smallest node, and how many have room."""
+    nodes = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
+    each = threads or min(filter(None, nodes), default=1)
+    able = sum(cpus // each for cpus in nodes)
+    if not able:
+        raise OptionError(
+            f"{each} processors are needed on one node, and the cluster has {sorted(nodes)} on its nodes; "
+            "use fewer --threads, or look at: ray status"
+        )
+    return each, able
+
+
+def _first(ray: Any, under_way: list[tuple[Any, T]]) -> tuple[T, Any]:
+    """Wait for one of the calls that are in progress; return its item and its result."""
+    (ready, *_), _ = ray.wait([ref for ref, _ in under_way], num_returns=1)
+    (found,) = answers(ray, [ready])
+    at = next(at for at, (ref, _) in enumerate(under_way) if ref == ready)
+    return under_way.pop(at)[1], found
+
+
 def _in_order(ray: Any, work: Callable[[T], R], items: Iterable[T], count: int) -> Iterator[R]:
     """Yield ``work(item)`` for every item, in order, with at most ``count + 1`` items in progress on the cluster."""
     remote = ray.remote(_call).options(num_cpus=1, max_retries=-1)
-    shared = ray.put(work)  # its arrays go to each node once
+    with one_line(ray):
+        shared, here = ray.put(work), versions()  # the work's arrays go to each node once
     under_way: deque[Any] = deque()
     for item in items:
-        under_way.append(remote.remote(shared, item))
+        with one_line(ray):
+            under_way.append(remote.remote(shared, here, item))
         if len(under_way) > count:
             yield answers(ray, [under_way.popleft()])[0]
     while under_way:
         yield answers(ray, [under_way.popleft()])[0]
 
 
-def _call(work: Callable[[T], R], item: T) -> R:
+def _call(work: Callable[[T], R], driver: dict[str, str], item: T) -> R:
+    check_versions(platform.node(), versions(), driver)
     return work(item)

@@ -22,7 +22,7 @@ from bayesvec.kernels import rng
 from bayesvec.priors import spherical
 from bayesvec.storage.settings import Settings
 from engine_problems import PROBLEMS, drawn, fitted
-from fake_ray import FakeRay
+from fake_ray import DiskFull, FakeRay, Lost, NoMemory, StoreFull
 
 
 @pytest.fixture
@@ -190,6 +190,82 @@ def test_a_run_folder_that_nodes_do_not_share(use, tmp_path, monkeypatch):
     )
     with pytest.raises(RunError, match="put the run on a file system that all nodes share"):
         fitted("spherical", engine="ray", workers=1, threads=1, out=tmp_path / "run")
+
+
+def _fit(tmp_path):
+    fitted("spherical", engine="ray", workers=1, threads=1, out=tmp_path / "run")
+
+
+def _count(_):
+    bv.count(**TEXTS["lines"], progress=False, engine="ray", workers=2)
+
+
+NOT_INSTALLED = (
+    "The actor with name Worker failed to import on the worker. This may be because needed library dependencies are "
+    "not installed in the worker environment:\n\nTraceback (most recent call last):\n  ...\n"
+    "ModuleNotFoundError: No module named 'bayesvec.engines'"
+)
+
+
+@pytest.mark.parametrize("command", [_fit, _count])
+@pytest.mark.parametrize(
+    ("ray", "error", "message"),
+    [
+        (
+            {"full_after": 0},
+            RunError,
+            "object store of a node is full; start Ray with more --object-store-memory",
+        ),
+        ({"broken": StoreFull("no room")}, RunError, "object store of a node is full"),
+        (
+            {"broken": DiskFull("no room")},
+            RunError,
+            "the disk to which Ray spills objects is full; make room",
+        ),
+        ({"broken": NoMemory("killed")}, RunError, "out of memory; start fewer --workers on a node"),
+        (
+            {"broken": RuntimeError(NOT_INSTALLED)},
+            OptionError,
+            "no package bayesvec; install the same version",
+        ),
+        ({"broken": Lost(NOT_INSTALLED)}, OptionError, "no package bayesvec; install the same version"),
+    ],
+)
+def test_what_is_wrong_with_a_cluster_is_one_line(command, ray, error, message, use, tmp_path):
+    use(FakeRay(**ray))
+    with pytest.raises(error, match=message) as caught:
+        command(tmp_path)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_counting_refuses_workers_of_other_versions(use, monkeypatch):
+    use(FakeRay())
+    here, asked = _cluster.versions(), []
+
+    def versions():
+        asked.append(1)
+        return here if len(asked) == 1 else here | {"numba": "0.1"}  # the driver asks first
+
+    monkeypatch.setattr(_cluster, "versions", versions)
+    with pytest.raises(OptionError, match=r"has numba 0\.1 and this process .*; install the same versions"):
+        _count(None)
+
+
+def test_a_cluster_of_another_version_of_ray_is_one_line(use, monkeypatch):
+    ray = use(FakeRay())
+    told = (
+        "Version mismatch: The cluster was started with:\n    Ray: 2.1.0\n    Python: 3.9.1\nThis process ..."
+    )
+
+    def init(*_, **__):
+        raise RuntimeError(told)
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init, raising=False)
+    with pytest.raises(
+        OptionError, match=r"other versions than this process \(.*Ray: 2\.1\.0 Python: 3\.9\.1"
+    ):
+        fitted("spherical", engine="ray", address="auto")
 
 
 @pytest.mark.parametrize(

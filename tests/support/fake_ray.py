@@ -14,6 +14,18 @@ class _Other(Exception):
     """An error of Ray that does not occur here."""
 
 
+class StoreFull(Exception):
+    """The object store is full."""
+
+
+class DiskFull(Exception):
+    """The disk to which objects are spilled is full."""
+
+
+class NoMemory(Exception):
+    """A node has run out of memory."""
+
+
 class TaskError(Exception):
     """A call raised."""
 
@@ -33,18 +45,23 @@ class FakeRay:
         Lose the objects of every so many calls of ``get``, but those with a timeout; 0 for never.
     changed : dict
         What workers report otherwise than they are.
+    full_after : int, optional
+        The object store is full after so many objects.
+    broken : Exception, optional
+        What every call raises on a worker, or what its node does to it.
     """
 
-    def __init__(self, cpus=(8, 8), *, lose_every=0, changed=None):
+    def __init__(self, cpus=(8, 8), *, lose_every=0, changed=None, full_after=None, broken=None):
         self.cpus, self.lose_every, self.changed = cpus, lose_every, changed or {}
+        self.full_after, self.broken = full_after, broken
         self.gets = self.killed = self.puts = self.lost = self.calls = 0
         self.actors = []
         self.exceptions = SimpleNamespace(
             GetTimeoutError=_Other,
             RayTaskError=TaskError,
-            ObjectStoreFullError=_Other,
-            OutOfDiskError=_Other,
-            OutOfMemoryError=_Other,
+            ObjectStoreFullError=StoreFull,
+            OutOfDiskError=DiskFull,
+            OutOfMemoryError=NoMemory,
             ObjectLostError=Lost,
             RayActorError=Lost,
             ObjectFetchTimedOutError=Lost,
@@ -61,10 +78,16 @@ class FakeRay:
 
     def put(self, value):
         self.puts += 1
+        if self.full_after is not None and self.puts > self.full_after:
+            raise StoreFull("no room for an object")
         return _stored(value)
 
     def get(self, refs, timeout=None):
         self.gets += 1
+        if isinstance(self.broken, StoreFull | DiskFull | NoMemory | Lost):
+            raise self.broken
+        if self.broken is not None:
+            raise TaskError(self.broken)
         if timeout is None and self.lose_every and self.gets % self.lose_every == 0:
             self.lost += 1
             raise Lost("the node is gone")
@@ -72,6 +95,9 @@ class FakeRay:
             if isinstance(ref, TaskError):
                 raise ref
         return refs
+
+    def wait(self, refs, num_returns):
+        return refs[-num_returns:], refs[:-num_returns]  # the last is the first that is done
 
     def kill(self, actor):
         self.killed += 1

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bayesvec._cluster import answers, import_ray
+from bayesvec._cluster import answers, check_versions, import_ray, one_line, versions
 from bayesvec._machine import processor
 from bayesvec._parallel import Threads
 from bayesvec._progress import tell
@@ -24,7 +24,7 @@ from bayesvec._types import Array, Float32, Float64, Int64
 from bayesvec.counts.store import open_side
 from bayesvec.engines import Pool
 from bayesvec.engines.cut import cut, whole_rounds
-from bayesvec.engines.worker import SIDES, Place, Worker, versions
+from bayesvec.engines.worker import SIDES, Place, Worker
 from bayesvec.errors import OptionError, RunError
 from bayesvec.inference.gibbs import Options
 from bayesvec.inference.gibbs.engine import Engine, Local
@@ -175,14 +175,8 @@ class Workers(Threads):
 
 def _check_alike(found: Sequence[dict[str, Any]]) -> None:
     """Raise if a worker has other versions than this process; note other processors."""
-    here = versions()
     for worker in found:
-        for name, version in here.items():
-            if worker["versions"][name] != version:
-                raise OptionError(
-                    f"{worker['node']} has {name} {worker['versions'][name]} and this process {version}; install the "
-                    "same versions on all nodes"
-                )
+        check_versions(worker["node"], worker["versions"], versions())
     kinds = {processor(), *(worker["processor"] for worker in found)}
     if len(kinds) > 1:
         tell(
@@ -298,7 +292,8 @@ class RayEngine(Engine):
         return self._find(array, "drawn") or self._whole(array)
 
     def _put(self, array: Array) -> Any:
-        return self._ray.put(np.ascontiguousarray(array))
+        with one_line(self._ray):
+            return self._ray.put(np.ascontiguousarray(array))
 
     def _find(self, array: Array, kind: str) -> list[Any]:
         return next((refs for known, name, refs in self._kept if known is array and name == kind), [])

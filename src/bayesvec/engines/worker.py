@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from bayesvec import __version__
 from bayesvec import _atomic as files
+from bayesvec._cluster import versions
 from bayesvec._machine import processor
 from bayesvec._parallel import Threads
 from bayesvec._types import Array, Float32, Float64, Int64
@@ -51,18 +51,6 @@ class Part(NamedTuple):
     half: Half
     prior: RowPrior
     blocks: list[Int64]  # rows of each worker
-
-
-def versions() -> dict[str, str]:
-    """Return what driver and workers must have in common to draw the same numbers."""
-    import numba
-
-    return {
-        "bayesvec": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-    }
 
 
 def lay_out(run: Folder, purpose: int, workers: int, number: int) -> Part:
