@@ -8,11 +8,13 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from bayesvec import _atomic as files
+from bayesvec import _cluster
 from bayesvec.errors import OptionError, RunError
 from bayesvec.paper import NAMES, find_experiment
 from bayesvec.paper.cells import Cell
@@ -24,6 +26,7 @@ from bayesvec.paper.runner import run_cell, run_cells
 from bayesvec.paper.variants import options_of
 from bayesvec.paper.workspace import Workspace
 from bayesvec.storage.provenance import commit
+from fake_ray import FakeRay
 
 
 def fake_experiment(seen, *, version=1, fail_at=None):
@@ -57,6 +60,53 @@ def test_cells_run_in_order_of_rank_then_cost(tmp_path):
     seen = []
     assert run_cells(fake_experiment(seen), tmp_path, quick=False, threads=1) == 3
     assert seen == [3, 2, 1]
+
+
+def on_ray(monkeypatch, **given):
+    """Have cells computed on a stand-in for Ray."""
+    ray = FakeRay(**given)
+    monkeypatch.setattr(_cluster, "import_ray", lambda: ray)
+    return ray
+
+
+def test_records_do_not_depend_on_the_engine(tmp_path, monkeypatch):
+    ray, lines = on_ray(monkeypatch), []
+    run_cells(fake_experiment([]), tmp_path / "local", quick=False, threads=1)
+    where = _cluster.Where("ray", workers=2)
+    assert (
+        run_cells(
+            fake_experiment([]),
+            tmp_path / "ray",
+            quick=False,
+            threads=None,
+            where=where,
+            finished=lambda cell, line: lines.append(line.partition(":")[0]),
+        )
+        == 3
+    )
+    assert ray.calls == 3
+    assert lines == ["fake 2/3 n=2 square", "fake 3/3 n=1 square", "fake 1/3 n=3 square"]  # as they are done
+    for path in (tmp_path / "local" / "fake").glob("*.json"):
+        found = [json.loads((tmp_path / name / "fake" / path.name).read_text()) for name in ("local", "ray")]
+        assert found[0]["values"] == found[1]["values"]
+        assert found[1]["threads"] == 8  # a node for each cell
+    assert run_cells(fake_experiment([]), tmp_path / "ray", quick=False, threads=1, where=where) == 0
+
+
+def test_records_need_a_folder_that_nodes_share(tmp_path, monkeypatch):
+    on_ray(monkeypatch)
+    monkeypatch.setattr("bayesvec.paper.runner.platform", SimpleNamespace(node=lambda: "node-7"))
+    monkeypatch.setattr("pathlib.Path.is_dir", lambda path: False)
+    with pytest.raises(RunError, match="is not on node-7; put --out on a file system that all nodes share"):
+        run_cells(fake_experiment([]), tmp_path, quick=False, threads=1, where=_cluster.Where("ray"))
+
+
+def test_a_cell_needs_its_processors_on_one_node(tmp_path, monkeypatch):
+    on_ray(monkeypatch, cpus=(2, 4))
+    with pytest.raises(
+        OptionError, match=r"8 processors are needed on one node, .*\[2, 4\] on its nodes; use"
+    ):
+        run_cells(fake_experiment([]), tmp_path, quick=False, threads=8, where=_cluster.Where("ray"))
 
 
 def test_a_finished_cell_is_never_computed_twice(tmp_path):

@@ -3,13 +3,15 @@
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from bayesvec._cluster import Where, connect
 from bayesvec.cli.answers import echo
-from bayesvec.cli.app import STOPPED, app
+from bayesvec.cli.app import ADDRESS, CLUSTER, ENGINE, STOPPED, app
 from bayesvec.errors import OptionError
 
 if TYPE_CHECKING:
@@ -36,7 +38,14 @@ def reproduce(
     page: Path | None = typer.Option(
         None, metavar="FILE", help="Write a page of all tables and figures from the records; run none."
     ),
-    threads: int | None = typer.Option(None, help="Threads (default: one per processor)."),
+    threads: int | None = typer.Option(
+        None, help="Threads, on a Ray cluster of each cell (default: one per processor)."
+    ),
+    engine: str = ENGINE,
+    address: str | None = ADDRESS,
+    workers: int | None = typer.Option(
+        None, help="Cells at once on the Ray cluster (default: one per node).", rich_help_panel=CLUSTER
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print records as JSON."),
     quiet: bool = typer.Option(False, "--quiet", help="Show no progress."),
 ) -> None:
@@ -47,22 +56,24 @@ def reproduce(
     experiments = _choose(names or [], quick, only, show, page)
     if threads is not None and threads < 1:
         raise OptionError(f"threads is {threads}; it must be 1 or more")
-    where = out or Path("paper-results", "quick" if quick else "full")
-    if where.exists() and not where.is_dir():
-        raise OptionError(f"{where} is a file; --out must be a folder, or a new one")
+    where = Where(engine, address, workers)
+    place = out or Path("paper-results", "quick" if quick else "full")
+    if place.exists() and not place.is_dir():
+        raise OptionError(f"{place} is a file; --out must be a folder, or a new one")
     if show:
         brief = not (names or only)
-        echo(_listed(experiments, where, quick=quick, only=only, brief=brief, as_json=as_json))
+        echo(_listed(experiments, place, quick=quick, only=only, brief=brief, as_json=as_json))
     elif page is not None:
         from bayesvec.paper.page import write_page
 
-        for path in write_page(experiments, where, page, quick=quick):
+        for path in write_page(experiments, place, page, quick=quick):
             echo(f"written: {path}")
     else:
-        skipped = _run_all(experiments, where, quick=quick, only=only, threads=threads, quiet=quiet)
+        options: dict[str, Any] = {"quick": quick, "only": only, "threads": threads, "quiet": quiet}
+        skipped = _run_all(experiments, place, where=where, **options)
         answered = [one for one in experiments if as_json or one.name not in skipped]
         if answered:
-            echo(_answer(answered, where, quick=quick, as_json=as_json))
+            echo(_answer(answered, place, quick=quick, as_json=as_json))
         if missing := [name for name in names if name in skipped]:  # those of all may be skipped
             raise OptionError(f"no data for {', '.join(missing)}, see above")
 
@@ -88,27 +99,35 @@ def _choose(
     return found
 
 
-def _run_all(experiments: "list[Experiment]", out: Path, **options: Any) -> list[str]:
+def _run_all(experiments: "list[Experiment]", out: Path, *, where: Where, **options: Any) -> list[str]:
     """Run experiments and return those that were skipped for lack of data; a single one raises."""
     from bayesvec.paper.experiment import NoData
 
     skipped = []
-    for experiment in experiments:
-        try:
-            _run(experiment, out, **options)
-        except NoData as error:
-            if len(experiments) == 1:
-                raise
-            sys.stderr.write(f"{experiment.name} was skipped: {error}\n")
-            skipped.append(experiment.name)
+    on_ray = where.engine == "ray"
+    with connect(where, options["threads"]) if on_ray else nullcontext():  # once for all experiments
+        for experiment in experiments:
+            try:
+                _run(experiment, out, where=where, **options)
+            except NoData as error:
+                if len(experiments) == 1:
+                    raise
+                sys.stderr.write(f"{experiment.name} was skipped: {error}\n")
+                skipped.append(experiment.name)
     return skipped
 
 
 def _run(
-    experiment: "Experiment", out: Path, *, quick: bool, only: list[str], threads: int | None, quiet: bool
+    experiment: "Experiment",
+    out: Path,
+    *,
+    quick: bool,
+    only: list[str],
+    threads: int | None,
+    where: Where,
+    quiet: bool,
 ) -> None:
     """Run the cells without a record: a bar on a terminal, a line for each cell elsewhere."""
-    from bayesvec._parallel import default_threads
     from bayesvec._progress import progress
     from bayesvec.paper.runner import run_cells
 
@@ -133,7 +152,8 @@ def _run(
                 out,
                 quick=quick,
                 only=only,
-                threads=threads or default_threads(),
+                threads=threads,
+                where=where,
                 started=started,
                 finished=finished,
                 report=lambda text: advance(0.0, f"{label}: {text}"),

@@ -1,15 +1,21 @@
-"""The loop over cells: those without a record, one after another, each written when it is done."""
+"""The loop over cells: those without a record, one after another or on a cluster, each written when it is done."""
 
 import contextlib
+import os
+import platform
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bayesvec import _atomic as files
-from bayesvec.errors import AnchorError, InputError
+from bayesvec._cluster import LOCAL, Where, as_completed
+from bayesvec._parallel import default_threads
+from bayesvec.datasets.files import VARIABLE
+from bayesvec.errors import AnchorError, InputError, RunError
 from bayesvec.paper.cells import Cell
 from bayesvec.paper.experiment import FORMAT, Experiment, NoData
 from bayesvec.paper.records import tidy
@@ -23,7 +29,8 @@ def run_cells(
     *,
     quick: bool,
     only: Sequence[str] = (),
-    threads: int,
+    threads: int | None,
+    where: Where = LOCAL,
     started: Callable[[Cell], None] = lambda cell: None,
     finished: Callable[[Cell, str], None] = lambda cell, line: None,
     report: Callable[[str], None] = lambda text: None,
@@ -40,8 +47,10 @@ def run_cells(
         The quick size, or the full one.
     only : sequence of str
         Patterns of labels, see `Cell.matches`; none means all.
-    threads : int
-        Threads to use.
+    threads : int or None
+        Threads of a cell; by default one per processor, on a cluster one per processor of the smallest node.
+    where : Where
+        Cells are computed here, or by the workers of a cluster.
     started, finished : callable, optional
         Called when a cell starts, and when it is done with a line about it.
     report : callable, optional
@@ -53,17 +62,45 @@ def run_cells(
     computed = 0
     lock = files.Lock(folder)
     try:
-        for number, cell in enumerate(cells, start=1):
-            if experiment.read(out, cell) is not None:
-                continue
-            started(cell)
-            record = run_cell(experiment, cell, out, quick=quick, threads=threads, report=report)
+        missing = _announced(cells, experiment, out, started)
+        given: dict[str, Any] = {"out": out.absolute(), "quick": quick}
+        if where.engine == "local":
+            here = partial(run_cell, experiment, **given, threads=threads or default_threads(), report=report)
+            records = ((cell, here(cell)) for cell in missing)
+        else:
+            on_node = partial(_run_on_node, experiment, **given, data=os.environ.get(VARIABLE))
+            records = as_completed(where, on_node, missing, threads=threads)
+        for cell, record in records:
             computed += 1
             seconds = duration(record["seconds"])
-            finished(cell, f"{experiment.name} {number}/{len(cells)} {cell.label}: {seconds}")
+            finished(cell, f"{experiment.name} {cells.index(cell) + 1}/{len(cells)} {cell.label}: {seconds}")
     finally:
         lock.close()
     return computed
+
+
+def _announced(
+    cells: Sequence[Cell], experiment: Experiment, out: Path, started: Callable[[Cell], None]
+) -> Iterator[Cell]:
+    """Yield the cells that have no record, each announced when it is taken."""
+    for cell in cells:
+        if experiment.read(out, cell) is None:
+            started(cell)
+            yield cell
+
+
+def _run_on_node(
+    experiment: Experiment, cell: Cell, *, out: Path, quick: bool, threads: int, data: str | None
+) -> dict[str, Any]:
+    """Compute a cell on a node of a cluster, with the data of the process that asks for it."""
+    if not (out / experiment.folder).is_dir():
+        raise RunError(
+            f"{out} is not on {platform.node()}; put --out on a file system that all nodes share",
+            path=str(out),
+        )
+    if data is not None:
+        os.environ[VARIABLE] = data
+    return run_cell(experiment, cell, out, quick=quick, threads=threads)
 
 
 def run_cell(
