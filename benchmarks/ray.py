@@ -4,13 +4,17 @@ Half-sweeps are timed in one run, alternating; the ratio of their medians is the
 measured with a problem that is almost empty, its bandwidth with one that has rows but hardly any pairs, and its cost
 of a pair with one thread and with two; its predictions for two workers stand beside the measurement.
 
-Usage: python benchmarks/ray.py [--vocab 20000 --dim 100 --pairs 12000000 --repeats 5] [--big]
-       (--big: also two sweeps of 5 * 10^7 pairs at V = 100,000, K = 50, with the memory of each process)
+Usage: python benchmarks/ray.py [--vocab 20000 --dim 100 --pairs 12000000 --repeats 5] [--big] [--data FOLDER]
+       (--big: also two sweeps of 5 * 10^7 pairs at V = 100,000, K = 50, with the memory of each process;
+       FOLDER: as in BAYESVEC_DATA, also the House speeches counted by one worker and by two, and what a run with the
+       defaults does in the driver before its chains start)
 """
 
 import multiprocessing
+import os
 import sys
 import tempfile
+import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,8 +26,10 @@ import numpy as np  # noqa: E402
 import ray  # noqa: E402
 
 sys.path.append(str(Path(__file__).parent))
-from report import options, write  # noqa: E402
+from count import write_speeches  # noqa: E402
+from report import in_another_process, options, write  # noqa: E402
 
+import bayesvec as bv  # noqa: E402
 from bayesvec._parallel import Threads  # noqa: E402
 from bayesvec.counts.pairs import from_pairs  # noqa: E402
 from bayesvec.counts.store import open_counts  # noqa: E402
@@ -207,8 +213,100 @@ def _own_gigabytes(pid):
     return int(lines["RssAnon"].split()[0]) * 1024 / 1e9
 
 
+def measure_counting(place, repeats):
+    """Return the seconds of counting and saving the House speeches by one worker and by two, alternating."""
+    found = {1: [], 2: []}
+    for _ in range(repeats + 1):
+        for workers, seconds in found.items():
+            began = time.perf_counter()
+            counts = bv.count(f"{place}/house_1.txt", progress=False, engine="ray", workers=workers)
+            counted = time.perf_counter()
+            counts.save(f"{place}/counted_{workers}", force=True)
+            seconds.append((counted - began, time.perf_counter() - began))
+    bv.count(f"{place}/house_1.txt", progress=False).save(f"{place}/counted_here")
+    files = [
+        {file.name: file.read_bytes() for file in Path(place, f"counted_{name}").iterdir()}
+        for name in ("here", 1, 2)
+    ]
+    one, two = (np.median(seconds[1:], axis=0) for seconds in found.values())  # the first compiles
+    return {
+        "tokens": counts.recipe["tokens"],
+        "pairs": counts.num_pairs,
+        "one_worker_seconds": one[0],
+        "two_workers_seconds": two[0],
+        "ratio": one[0] / two[0],
+        "ratio_with_saving": one[1] / two[1],
+        "same_folders": files[0] == files[1] == files[2],
+    }
+
+
+def measure_start(place, answer, dim=50):
+    """Put what a run with the defaults does before its chains start: its processor time in sweeps, its memory."""
+    from bayesvec.chains import driver
+    from bayesvec.fitting import start
+    from bayesvec.inference.gibbs.sampler import Gibbs
+
+    counts = bv.count(f"{place}/house_8.txt", vocab=3000, progress=False)
+    counts.save(f"{place}/start_counts")
+    del counts
+    counts, stages, sweeps = open_counts(f"{place}/start_counts"), {}, []
+
+    def timed(module, name, label):
+        right = getattr(module, name)
+
+        def timed_call(*given, **named):
+            began = time.process_time()
+            with _highest_memory() as memory:
+                found = right(*given, **named)
+            stages[label] = {"seconds": time.process_time() - began, "private_gb": memory[0]}
+            return found
+
+        setattr(module, name, timed_call)
+
+    def step(sampler, *given, right=Gibbs.step, **named):
+        began = time.process_time()
+        found = right(sampler, *given, **named)
+        sweeps.append(time.process_time() - began)
+        return found
+
+    timed(start, "with_weight", "weight")
+    timed(start, "with_start", "precisions")
+    timed(driver, "find_start", "mode")
+    Gibbs.step = step
+    bv.fit(counts, dim=dim, chains=1, warmup=5, draws=5, progress=False)
+    sweep = median(sweeps[-10:])
+    answer.put(
+        {
+            "pairs": counts.num_pairs,
+            "dim": dim,
+            "pairs_gb": 24 * counts.num_pairs / 1e9,
+            "sweep_processor_seconds": sweep,
+            "stages": {name: each | {"sweeps": each["seconds"] / sweep} for name, each in stages.items()},
+        }
+    )
+
+
+@contextmanager
+def _highest_memory(every=0.1):
+    """Return a list with the most memory of its own that this process has had meanwhile."""
+    highest, ended = [_own_gigabytes("self")], threading.Event()
+
+    def watch():
+        while not ended.wait(every):
+            highest[0] = max(highest[0], _own_gigabytes("self"))
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield highest
+    finally:
+        ended.set()
+        watching.join()
+
+
 def main():
-    given = options(__doc__, vocab=20_000, dim=100, pairs=12_000_000, repeats=5, big=False)
+    data = os.environ.get("BAYESVEC_DATA", "")
+    given = options(__doc__, vocab=20_000, dim=100, pairs=12_000_000, repeats=5, big=False, data=data)
     config = {"worker_niceness": 0}
     ray.init(
         "local", num_cpus=2, object_store_memory=500 << 20, include_dashboard=False, _system_config=config
@@ -218,6 +316,13 @@ def main():
         write("ray", results)
         if given.big:
             results["big"] = measure_big(place)
+        if given.data:
+            in_another_process(write_speeches, Path(given.data), Path(place))
+            results["count"] = measure_counting(place, given.repeats)
+            write("ray", results)
+            answer = multiprocessing.get_context("spawn").Queue()
+            in_another_process(measure_start, place, answer)
+            results["start"] = answer.get()
     ray.shutdown()
     for name, value in results.items():
         print(f"{name}: {value}")

@@ -78,6 +78,13 @@ def methods():
     return f"Effective draws per second ({machine(record)}; `benchmarks/ess.py`):\n\n{table(head, rows)}"
 
 
+START = {
+    "weight": "estimating the weight, in the process that you start",
+    "precisions": "learning the starting precisions there",
+    "mode": "searching the mode there",
+}
+
+
 def cluster():
     """Two Ray workers against two threads, and the model's prediction."""
     record = read("ray")
@@ -105,6 +112,18 @@ def cluster():
             [f"a sweep on two workers, {size}", f"{big['sweep_seconds'][-1]:.0f} s"],
             ["memory of each of these workers", f"{max(big['worker_private_gb']):.1f} GB"],
         ]
+    if "count" in found:
+        counted = found["count"]
+        rows += [
+            [f"counting {counted['tokens']:,} words by one worker", f"{counted['one_worker_seconds']:.1f} s"],
+            ["by two workers", f"{counted['two_workers_seconds']:.1f} s"],
+        ]
+    if "start" in found:
+        start = found["start"]
+        size = f"K = {start['dim']}, {start['pairs']:,} pairs"
+        for name, what in START.items():
+            if name in start["stages"]:
+                rows.append([f"{what}, {size}", f"as long as {start['stages'][name]['sweeps']:.0f} sweeps"])
     return f"{machine(record)}; `benchmarks/ray.py`:\n\n{table(['measured', ''], rows)}"
 
 

@@ -179,8 +179,9 @@ def test_killed_drivers_resume_to_the_same_draws(nodes, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("nodes")
-def test_nodes_count_what_one_process_counts(tmp_path):
+def test_nodes_count_what_one_process_counts(tmp_path, monkeypatch):
     """The folders are the same, byte for byte."""
+    monkeypatch.setattr("bayesvec.text.pieces.LEAST_BYTES", 50_000)
     source = Path(pydoc_topics.__file__)
     for name, more in (("local", {}), ("ray", {"engine": "ray", "workers": 2})):
         counts = bv.count(source, vocab=500, memory="40MB", progress=False, **more)

@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import partial
 from itertools import pairwise
@@ -20,6 +21,7 @@ import numpy as np
 
 from bayesvec import __version__
 from bayesvec import _atomic as files
+from bayesvec._parallel import default_threads
 from bayesvec._types import Array
 from bayesvec.counts.documents import EncodedCorpus
 from bayesvec.counts.left_out import note
@@ -87,6 +89,10 @@ def _write(counts: PairCounts, folder: Path, extra: Mapping[str, Array]) -> None
     if counts.source is not None:
         beside |= {f"source.{name}": array for name, array in counts.source.arrays().items()}
     arrays |= beside
+    with ThreadPoolExecutor(default_threads()) as pool:  # writing and hashing release the interpreter's lock
+        fingerprint = pool.submit(lambda: counts.fingerprint)
+        checksums = pool.map(lambda name: _save_array(folder / f"{name}.npy", arrays[name]), arrays)
+        hashes = pool.map(_hash, beside.values())
     manifest = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -96,17 +102,21 @@ def _write(counts: PairCounts, folder: Path, extra: Mapping[str, Array]) -> None
         "num_pairs": counts.num_pairs,
         "num_positives": counts.num_positives,
         "num_negatives": counts.num_negatives,
-        "fingerprint": counts.fingerprint,
+        "fingerprint": fingerprint.result(),
         "grouped": counts.groups is not None,
         "recipe": dict(counts.recipe),
         "source": None if counts.source is None else dict(counts.source.options),
-        "hashes": {name: _hash(array) for name, array in beside.items()},
+        "hashes": dict(zip(beside, hashes, strict=True)),
         "arrays": {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()},
     }
-    for name, array in arrays.items():
-        np.save(folder / f"{name}.npy", array, allow_pickle=False)
-    manifest["crc32c"] = {name: files.checksum_of_file(folder / f"{name}.npy") for name in arrays}
+    manifest["crc32c"] = dict(zip(arrays, checksums, strict=True))
     (folder / MANIFEST).write_text(_seal(manifest), encoding="ascii")
+
+
+def _save_array(file: Path, array: Array) -> int:
+    """Write an array; return the checksum of the file."""
+    np.save(file, array, allow_pickle=False)
+    return files.checksum_of_file(file)
 
 
 def open_counts(path: str | os.PathLike[str], *, verify: bool = False) -> PairCounts:

@@ -278,7 +278,7 @@ def _by_context(by_word: Side, num_contexts: int, *, in_file: bool, threads: int
         return counted
 
     counted = list(in_order(occurrences, ranges, threads=threads, here=True))
-    indptr = offsets(sum(counted))
+    indptr = offsets(np.sum(counted, axis=0))
     cursors = indptr[:-1] + np.cumsum([np.zeros(num_contexts, dtype=np.int64), *counted[:-1]], axis=0)
     other, n_pos, n_neg = (empty_array(size, np.int32, in_file=in_file) for _ in range(3))
     permutation = empty_array(size, np.int64, in_file=in_file)

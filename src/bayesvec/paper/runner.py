@@ -64,11 +64,12 @@ def run_cells(
     try:
         missing = _announced(cells, experiment, out, started)
         given: dict[str, Any] = {"out": out.absolute(), "quick": quick}
+        records: Iterator[tuple[Cell, dict[str, Any]]]
         if where.engine == "local":
-            here = partial(run_cell, experiment, **given, threads=threads or default_threads(), report=report)
-            records = ((cell, here(cell)) for cell in missing)
+            given |= {"threads": threads or default_threads(), "report": report}
+            records = ((cell, run_cell(experiment, cell, **given)) for cell in missing)
         else:
-            on_node = partial(_run_on_node, experiment, **given, data=os.environ.get(VARIABLE))
+            on_node = partial(_run_on_node, experiment, data=os.environ.get(VARIABLE), **given)
             records = as_completed(where, on_node, missing, threads=threads)
         for cell, record in records:
             computed += 1
