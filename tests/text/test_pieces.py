@@ -2,7 +2,9 @@
 
 import gzip
 import io
+import os
 import sys
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -81,6 +83,19 @@ def test_large_files_that_cannot_be_cut_and_standard_input_are_read_here(files, 
     for name, more in (("local", {}), ("ray", {"engine": "ray", "workers": 2})):
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(TEXT.encode())))
         found.append(saved(tmp_path / name, **given, **more))
+    assert found[0] == found[1]
+
+
+def test_a_pipe_is_read_here(tmp_path):
+    """As in `bayesvec count <(zcat speeches.gz)`."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    found = []
+    for more in ({}, {"engine": "ray", "workers": 2}):
+        writer = threading.Thread(target=pipe.write_text, args=(TEXT,), daemon=True)
+        writer.start()
+        found.append(bv.count(pipe, progress=False, **more).fingerprint)
+        writer.join()
     assert found[0] == found[1]
 
 

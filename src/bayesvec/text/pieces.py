@@ -85,7 +85,10 @@ def _is_cut(source: Source, options: ReadOptions) -> bool:
 
 
 def _is_read_here(source: Source, options: ReadOptions) -> bool:
-    return source.path is None or (_size(source) > WHOLE_BYTES and not _is_cut(source, options))
+    """Whether workers cannot read a file (standard input, a pipe), or one of them would read too much."""
+    if source.path is None or not source.path.is_file():
+        return True
+    return _size(source) > WHOLE_BYTES and not _is_cut(source, options)
 
 
 def _parts(source: Source, options: ReadOptions, wanted: int) -> Iterator[Source]:

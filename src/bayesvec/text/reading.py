@@ -43,9 +43,9 @@ def read_blocks(sources: Sequence[Source], options: ReadOptions, tally: Tally) -
     """Yield the documents of all files, in order, in blocks of about ``options.block_bytes``."""
     for source in sources:
         with _to_read(source, options) as (kind, handle, stream):
-            done = source.first
+            done, is_file = source.first, source.path is not None and source.path.is_file()  # not a pipe
             for block in _blocks_of(source, kind, stream, options, tally):
-                at = max(done, handle.tell()) if source.path is not None else done
+                at = max(done, handle.tell()) if is_file else done
                 if source.group is not None:
                     block = block._replace(groups=[source.group] * (len(block.starts) - block.continues))
                 yield block._replace(read=at - done)
