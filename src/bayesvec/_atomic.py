@@ -250,6 +250,8 @@ def check_free(
         raise error(f"cannot write {shown}: {reason}; {another}") from None
     if around:
         message = f"cannot write {target}: it is the folder you are in, or one above; name a new one in it"
+    elif lost := [each for each in target.parents if each.name == ".." and not each.exists()]:
+        message = f"cannot write {target}: there is no folder {lost[-1].parent}; make it, or leave out '..'"
     elif not above.exists():
         message = f"cannot write {target}: there is no folder {above}; make it, or choose another place"
     elif not (

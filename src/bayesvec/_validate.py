@@ -73,7 +73,9 @@ def size_in_bytes(name: str, value: Any, least: int = 1) -> int:
 def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
     """Return ``value`` if it is one of the words allowed."""
     if value not in allowed:
-        raise OptionError(f"{name} is {value!r}; it must be {', '.join(allowed[:-1])} or {allowed[-1]}")
+        *first, last = allowed
+        choices = f"{', '.join(first)} or {last}" if first else last
+        raise OptionError(f"{name} is {value!r}; it must be {choices}")
     return str(value)
 
 

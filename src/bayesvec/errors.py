@@ -1,5 +1,9 @@
 """The errors that users see. Each message states what was got, what is allowed and what to do."""
 
+from collections.abc import Sequence
+
+_NAMED = 8  # unknown words that a message names
+
 
 class BayesvecError(Exception):
     """A problem that the user can fix; the command line prints one line and exits with status 2."""
@@ -45,22 +49,42 @@ class UnknownWordError(BayesvecError, KeyError):
         Where it was looked up, as the message names it.
     more : str, optional
         What else is known of it.
+    others : sequence of str, optional
+        Other words that were asked for and are unknown too.
     """
 
     def __init__(
-        self, word: str, closest: tuple[str, ...] = (), *, among: str = "in the vocabulary", more: str = ""
+        self,
+        word: str,
+        closest: tuple[str, ...] = (),
+        *,
+        among: str = "in the vocabulary",
+        more: str = "",
+        others: Sequence[str] = (),
     ) -> None:
         verb = "is" if len(closest) == 1 else "are"
         near = ", ".join(map(repr, closest))
         hint = f"; the closest {verb} {near}" if closest else "; none is spelled like it"
         if any(name.startswith(f"{word}@") for name in closest):
             hint += " (a word in one slice each: name one with --at (at=), or follow it over all with drift)"
-        super().__init__(f"{word!r} is not {among}{more}{hint}")
+        super().__init__(f"{word!r} is not {among}{more}{hint}{_nor(others)}")
         self.word = word
         self.closest = closest
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+def _nor(others: Sequence[str]) -> str:
+    """Name the other words that are unknown, a few of them."""
+    if not others:
+        return ""
+    named = list(map(repr, others[:_NAMED]))
+    if len(others) > _NAMED:
+        named.append(f"{len(others) - _NAMED} more")
+    *first, last = named
+    joined = f"{', '.join(first)} and {last}" if first else last
+    return f"; nor {'are' if first else 'is'} {joined}"
 
 
 class RunError(BayesvecError):

@@ -54,6 +54,26 @@ def test_quiet_and_json(counts, bayesvec):
     assert summary["check"]["ok"] is False
 
 
+def test_a_run_that_is_too_short_is_told_and_with_strict_is_a_failure(counts, bayesvec):
+    warning = "bayesvec: warning: a does not pass its check; do not rely on its intervals yet\n"
+    status, out, err = bayesvec("fit", "--counts", counts, *SMALL, "--out", "a", "--json")
+    assert (status, json.loads(out)["check"]["ok"]) == (0, False)
+    assert err.endswith(warning)
+    assert bayesvec("fit", "--counts", counts, *SMALL, "--out", "b", "--strict", "--quiet") == (1, "", "")
+    enough = ("--draws", 600, "--warmup", 100, "--dim", 1, "--prior-precision", 1)
+    status, out, err = bayesvec("fit", "--counts", counts, *enough, "--out", "c", "--strict")
+    assert status == 0
+    assert "long enough" in out
+    assert "warning" not in err
+
+
+def test_an_approximation_that_has_converged_is_no_failure_but_is_not_strict(counts, bayesvec):
+    given = ("fit", "--counts", counts, "--dim", 2, "--method", "mfvi")
+    status, out, err = bayesvec(*given, "--out", "a")
+    assert (status, "cannot be judged" in out, "warning" in err) == (0, True, False)
+    assert bayesvec(*given, "--out", "b", "--strict", "--quiet")[0] == 1
+
+
 def test_what_it_says_extends_the_run(counts, bayesvec):
     """The command printed at the end is the command that works."""
     _, out, _ = bayesvec("fit", "--counts", counts, *SMALL)

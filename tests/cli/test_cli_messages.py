@@ -58,6 +58,22 @@ def test_a_word_outside_the_vocabulary_is_counted(run, tmp_path):
     assert open_counts(tmp_path / "counts", verify=True).source.left_out_counts.tolist() == [[4, 1]]
 
 
+def test_all_unknown_words_are_named(run, bayesvec):
+    post = bv.open(run)
+    with pytest.raises(UnknownWordError, match=r"'b1' is not in the vocabulary; .*; nor is 'c1'$"):
+        post.similarity("b1", ["tax", "c1"])
+    with pytest.raises(UnknownWordError, match=r"'b1' is .*; nor are 'c1' and 'd1'$"):
+        post.projection(["b1", "tax"], [("c1", "d1")])
+    with pytest.raises(UnknownWordError, match=r"'b1' is .*; nor are 'b2', .* 'b9' and 3 more$"):
+        post.norm([f"b{i}" for i in range(1, 13)])
+    status, _, err = bayesvec(
+        "associate", run, "--x", "tax,b1", "--y", "war,c1", "--a", "d1,d2", "--b", "d3,d4"
+    )
+    assert (status, err.count("\n")) == (2, 1)
+    assert "'b1' is not in the vocabulary" in err
+    assert err.endswith("; nor are 'c1', 'd1', 'd2', 'd3' and 'd4'\n")
+
+
 @pytest.mark.parametrize(
     ("options", "remedy"),
     [

@@ -51,6 +51,42 @@ def test_refused(bayesvec, place, arguments, message):
     assert sorted(os.listdir(place)) == ["groups.jsonl", "t.txt"]
 
 
+NO_GROUPS = "prior needs groups, and there are none"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--mean-precision", "learn"], "mean_precision is learn; it must be a positive number"),
+        (["--prior", "covariance", "--identify", "fixed"], "no contexts can be fixed"),
+        (["--prior", "graph", "--edges", "nosuch.tsv"], "cannot read nosuch.tsv"),
+        (["--prior", "graph", "--edges", "t.txt"], "it must be two words, and perhaps a positive weight"),
+        (["--prior", "graph", "--edges", "t.txt", "--prior-strength", "learn"], "prior_strength is learn"),
+        (["--prior", "informative", "--axis-words", "axes.tsv", "--dim", "1"], "axis is 1, and dim is 1"),
+        (["--prior", "vectors", "--vectors", "vectors.txt"], "vectors of 3 numbers, and dim is 50"),
+        (["--prior", "dynamic"], f"the dynamic {NO_GROUPS}"),
+        (["--prior", "grouped"], f"the grouped {NO_GROUPS}"),
+        (["--prior", "dynamic", "--group-by", "file", "--slice-order", "a,a"], "names a slice twice"),
+        (["--phrase-threshold", "3"], "--phrase-threshold is for --phrases"),
+        (["--group-by", "colour"], "group_by is 'colour'; it must be file"),
+        (["--draws", "9", "--max-draws", "5"], "--max-draws is a limit of --draws auto, and --draws is 9"),
+        (["--resume", "--force"], "--resume continues a run, and --force replaces it"),
+        (["--out", "nodir/x/../y"], "there is no folder nodir/x; make it, or leave out '..'"),
+        (["--vocab", "abc"], "--vocab is 'abc'; it must be a whole number (see: "),
+        (["--negative-power", "abc"], "--negative-power is 'abc'; it must be a number (see: "),
+    ],
+)
+def test_refused_before_the_text_is_counted(bayesvec, place, monkeypatch, arguments, message):
+    monkeypatch.setattr("bayesvec.text.count._counted", None)
+    (place / "axes.tsv").write_text("1\tcat\t+\n")
+    (place / "vectors.txt").write_text("cat 1 2 3\nmat 2 3 4\n")
+    there = sorted(os.listdir(place))
+    status, out, err = bayesvec("fit", "t.txt", *arguments)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+    assert sorted(os.listdir(place)) == there
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

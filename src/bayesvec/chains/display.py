@@ -12,7 +12,7 @@ import numpy as np
 from numba.core import event
 
 from bayesvec._printable import printable
-from bayesvec._progress import clock, tell
+from bayesvec._progress import LINE_SECONDS, clock, tell
 from bayesvec._types import Array, Float32
 from bayesvec.estimates.convergence import FEWEST_DRAWS, ess_bulk, rhat
 from bayesvec.storage.reader import open_draws
@@ -20,7 +20,6 @@ from bayesvec.storage.settings import Settings
 
 DIAGNOSE_SECONDS = 2.0
 DIAGNOSE_SHARE = 50.0  # judging the draws so far takes at most a fiftieth of the time
-LINE_SECONDS = 10.0
 WAITING = "waiting"  # for other chains, or for the decision whether the draws are enough
 
 

@@ -1,6 +1,7 @@
 """The command line: `bayesvec COMMAND`. A command and what it needs are imported when it is called."""
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -40,7 +41,7 @@ def _run() -> int:
         sys.stdout.flush()
     except usage_error as error:
         where = f" (see: {error.ctx.command_path} --help)" if error.ctx else ""
-        _fail(f"{_other_name(error) or error.format_message()}{where}")
+        _fail(f"{_other_name(error) or _not_a_number(error) or error.format_message()}{where}")
     except BayesvecError as error:
         _fail(str(error))
     except typer.Abort:
@@ -60,6 +61,20 @@ def _other_name(error: Any) -> str:
     known = [option for each in error.ctx.command.params for option in each.opts] if error.ctx else []
     meant = "-n" if name.lstrip("-").replace("-", "").replace("_", "") in _NUMBER else None
     return f"No such option: {name}; did you mean {meant}?" if meant in known else ""
+
+
+def _not_a_number(error: Any) -> str:
+    """Return the message about a value that is not a number; empty if that is not what is wrong."""
+    param, reading = getattr(error, "param", None), error.__cause__
+    old = re.fullmatch(r"'(.*)' is not a valid (integer|float)\.", error.message, re.DOTALL)
+    if old:
+        value, kind = old[1], old[2]
+    elif hasattr(reading, "errors"):  # Pydantic's, which newer versions of Typer read values with
+        value, kind = (reading.errors()[0][part] for part in ("input", "type"))
+    else:
+        return ""
+    wanted = {"i": "a whole number", "f": "a number"}.get(kind[:1])
+    return f"{max(param.opts, key=len)} is {value!r}; it must be {wanted}" if param and wanted else ""
 
 
 @contextmanager

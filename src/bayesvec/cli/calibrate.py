@@ -91,7 +91,7 @@ def calibrate(
 
 def _prior(options: PriorOptions, dim: int) -> dict[str, Any]:
     """Return the arguments of `calibrate` that set the prior."""
-    checked = options.check()
+    checked = options.check(dim)
     if options.is_plain:
         return checked
     return {"prior": lambda counts: options.make(counts, dim)["prior"]}

@@ -12,6 +12,7 @@ import typer
 
 from bayesvec import engines
 from bayesvec._cluster import Where
+from bayesvec._progress import tell
 from bayesvec._validate import positive_number
 from bayesvec.cli.answers import echo
 from bayesvec.cli.app import (
@@ -137,6 +138,7 @@ def fit(
     store: str | None = _option(OUTPUT, f"Draws to keep: {_choices('store')}."),
     resume: bool = switch("--resume", "Resume the run in --out; a larger --draws extends it."),
     force: bool = switch("--force", "Replace a run that is already there."),
+    strict: bool = switch("--strict", "End with status 1 if the run does not pass check."),
     quiet: bool = QUIET,
     as_json: bool = AS_JSON,
 ) -> None:
@@ -163,11 +165,24 @@ def fit(
     )
     prior.allow_pickle = allow_pickle
     where = Where(engine, address, workers)
+    if resume and force:
+        raise OptionError("--resume continues a run, and --force replaces it; give one of the two")
+    limits = [
+        flag for flag, value in (("--max-draws", max_draws), ("--max-size", max_size)) if value is not None
+    ]
+    if limits and draws not in (None, AUTO):
+        raise OptionError(
+            f"{limits[0]} is a limit of --draws auto, and --draws is {draws}; leave out one of the two"
+        )
     data = _Data(texts or [], counts, text, count_seed, threads, not quiet)
     path = out or data.default_out()
     posterior, seconds = _run(path, data, settings, prior, where, resume=resume, force=force)
     if as_json or not quiet:
         _summary(posterior, seconds, as_json=as_json)
+    if not quiet and posterior.check().failed:
+        tell(f"warning: {path} does not pass its check; do not rely on its intervals yet")
+    if strict and not posterior.check().ok:
+        raise typer.Exit(1)
 
 
 class _Data:
@@ -199,6 +214,13 @@ class _Data:
 
     def __bool__(self) -> bool:
         return bool(self.texts) or self.counts is not None
+
+    @property
+    def may_have_groups(self) -> bool:
+        """Whether the words may be those of groups, as far as that is known before the data are read."""
+        if self.counts is not None or any("=" in text for text in self.texts):
+            return True
+        return not self.options.values.keys().isdisjoint(("group_column", "group_by"))
 
     def default_out(self) -> Path:
         """Name the run after the data."""
@@ -262,13 +284,15 @@ def _run(
             what = f"there is no run at {path} to resume; " if resume else ""
             raise RunError(f"{what}give TEXT or --counts to start one", path=str(path))
         # before the text is counted
-        run.make_settings(**settings, **prior.check(), threads=data.threads)
+        dim = settings.get("dim", Settings.dim)
+        checked = prior.check(dim, groups=data.may_have_groups)
+        run.make_settings(**settings, **checked, threads=data.threads)
         engines.check(where, methods.find(settings.get("method", Settings.method)))
         folder.check_free(path, force=force)
         if settings.get("method", Settings.method) == Settings.method:
             ahead.start()
         counts = data.load()
-        settings |= prior.make(counts, settings.get("dim", Settings.dim))
+        settings |= prior.make(counts, dim)
         posterior = run.fit(counts, out=path, force=force, **settings, **common, **asdict(where))
         return posterior, perf_counter() - began
     except run.Interrupted as stopped:
@@ -344,12 +368,12 @@ def _summary(posterior: "Posterior", seconds: float, *, as_json: bool) -> None:
             "check": verdict.to_dict(),
         }
         echo(json.dumps(summary))
-        return
-    size = f"{verdict.head()[0]} of {_number_of_words(there)}"
-    echo(f"{there.path}: {size} in {clock(seconds)}")
-    if verdict.outcome.summary:
-        echo(str(verdict.outcome))
-    echo(verdict.verdict)
+    else:
+        size = f"{verdict.head()[0]} of {_number_of_words(there)}"
+        echo(f"{there.path}: {size} in {clock(seconds)}")
+        if verdict.outcome.summary:
+            echo(str(verdict.outcome))
+        echo(verdict.verdict)
 
 
 def _number_of_words(draws: "Draws") -> str:

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesvec._validate import positive_number
 from bayesvec.cli.app import PRIOR
 from bayesvec.cli.options import WithOptions, parameter
 from bayesvec.errors import OptionError
@@ -91,26 +92,42 @@ class PriorOptions:
 
         return (self.prior or PLAIN) == PLAIN and not self.given.keys() - {"prior_precision"}
 
-    def check(self) -> dict[str, Any]:
-        """Return the settings that do not need the counts; raise if an option is wrong for this prior."""
+    def check(self, dim: int, *, groups: bool = True) -> dict[str, Any]:
+        """Return the settings that do not need the counts; raise if an option is wrong for this prior.
+
+        ``groups`` is whether the counts may have groups.
+        """
         family, given = self._read()
+        if family.needs_groups and not groups:
+            from bayesvec.priors.slices import no_groups
+
+            raise no_groups(family.name)
         for option in family.options:
             if family.default(option.argument) is inspect.Parameter.empty and option.argument not in given:
                 what = "a file: " if option.kind == "file" else ""
                 raise OptionError(f"--prior {family.name} needs {what}{option.flag}")
-        return self._plain(family, given) or {}
+        self._trust(given)
+        family.check_arguments(given, dim)
+        plain = self._plain(family, given)
+        if plain is None and not family.takes_counts:
+            return {"prior": family.call(given, dim=dim)}
+        return plain or {}
 
     def make(self, counts: "PairCounts", dim: int) -> dict[str, Any]:
         """Return the settings of the prior for these counts."""
         family, given = self._read()
         plain = self._plain(family, given)
+        self._trust(given)
+        if plain is None:
+            return {"prior": family.call(given, counts=counts, dim=dim)}
+        return {"prior_precision": "learn"} | plain if self.prior else plain
+
+    def _trust(self, given: dict[str, Any]) -> None:
+        """Let a file of vectors be unpickled if the user has asked for that."""
         if self.allow_pickle and "vectors" in given:
             from bayesvec.vectors.read import Trusted
 
             given["vectors"] = Trusted(given["vectors"])
-        if plain is None:
-            return {"prior": family.call(given, counts=counts, dim=dim)}
-        return {"prior_precision": "learn"} | plain if self.prior else plain
 
     def wanted(self, path: Path) -> dict[str, Any]:
         """Return the settings that a run which is resumed must have."""
@@ -165,6 +182,8 @@ def _value(option: "Option", value: Any) -> Any:
         from bayesvec.priors.learned import plain, precision_of
 
         return plain(precision_of(value, option.key))
+    if option.kind == "number":
+        return positive_number(option.key, value)
     if option.kind == "list":
         return [part.strip() for part in value.split(",")]
     return value if option.kind == "flag" else str(value)

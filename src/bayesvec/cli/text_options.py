@@ -9,6 +9,7 @@ from bayesvec._validate import positive_number
 from bayesvec.cli.app import COUNTING, TEXT
 from bayesvec.cli.options import WithOptions, parameter
 from bayesvec.counts.options import NEGATIVE_POWER, NEGATIVES, SUBSAMPLE, WINDOW
+from bayesvec.errors import OptionError
 from bayesvec.text.options import of_baskets
 
 if TYPE_CHECKING:
@@ -111,6 +112,9 @@ class TextOptions:
     def check(self) -> None:
         """Raise if options do not go together."""
         of_baskets({**self.values, "baskets": self.baskets})
+        for name in ("phrase_threshold", "phrase_min_count"):
+            if name in self.values and "phrases" not in self.values:
+                raise OptionError(f"--{name.replace('_', '-')} is for --phrases; give both or neither")
 
     def count(
         self,

@@ -55,13 +55,22 @@ class Names:
             raise OptionError(f"{name!r} is not a word; give a string")
         row = self._find(name)
         if row is None:
-            near, more = closest(name, self.names), self.explain(name)
-            raise UnknownWordError(name, near, among=self.among, more=more)
+            raise self._unknown(name)
         return row
 
     def rows(self, names: Iterable[str]) -> Int64:
-        """Return the row of each of ``names``, or raise an error with the closest names."""
-        return np.array([self.row(name) for name in names], dtype=np.int64)
+        """Return the row of each of ``names``, or raise an error that names the unknown ones."""
+        wanted = list(names)
+        rows = [self._find(name) if isinstance(name, str) else self.row(name) for name in wanted]
+        unknown = dict.fromkeys(name for name, row in zip(wanted, rows, strict=True) if row is None)
+        if unknown:
+            raise self._unknown(*unknown)
+        return np.array(rows, dtype=np.int64)
+
+    def _unknown(self, name: str, *others: str) -> UnknownWordError:
+        """Return the error about an unknown name, with the closest ones, and about others that are unknown too."""
+        near, more = closest(name, self.names), self.explain(name)
+        return UnknownWordError(name, near, among=self.among, more=more, others=others)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._find(name) is not None

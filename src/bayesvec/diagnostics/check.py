@@ -65,6 +65,11 @@ class Check:
         return shortfall(self.diagnoses)
 
     @property
+    def failed(self) -> bool:
+        """Whether it was judged and is not long enough; an approximation that has converged cannot be judged."""
+        return not self.ok and not (self.outcome.kind == APPROXIMATION and self.outcome.converged)
+
+    @property
     def disagreement(self) -> bool:
         """Whether the chains have settled in different places."""
         return any(each.apart for each in self.diagnoses)

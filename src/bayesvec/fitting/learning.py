@@ -42,7 +42,9 @@ def with_weight(
     with (
         threadpool_limits(limits=1, user_api="blas"),
         announce_compiling(enabled=progress),
-        show_progress("weighing the documents", WEIGHINGS * WEIGHING, enabled=progress) as advance,
+        show_progress(
+            "weighing the documents", WEIGHINGS * WEIGHING, enabled=progress, announce=True
+        ) as advance,
     ):
         for _ in range(WEIGHINGS):
             for state in short_run(replace(counts, weight=weight), own, WEIGHING, init="random", **how):
@@ -71,7 +73,9 @@ def with_start(
     with (
         threadpool_limits(limits=1, user_api="blas"),
         announce_compiling(enabled=progress),
-        show_progress("learning the starting precisions", STARTING, enabled=progress) as advance,
+        show_progress(
+            "learning the starting precisions", STARTING, enabled=progress, announce=True
+        ) as advance,
     ):
         for state in short_run(counts, prior, STARTING, init="random", **_how(settings, threads)):
             advance(1, "")

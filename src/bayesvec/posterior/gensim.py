@@ -131,7 +131,7 @@ def n_similarity(
     """Return the cosine between the mean vectors of two lists of words, as gensim's ``n_similarity``."""
     sides = [_words(words), _words(others)]
     at = posterior.slice_meant([*sides[0], *sides[1]], at)
-    rows = [posterior.rows(each, at=at) for each in sides]
+    rows = np.split(posterior.rows([*sides[0], *sides[1]], at=at), [len(sides[0])])
     values = joined(
         np.einsum("cdk,cdk->cd", *map(_mean_direction, np.split(x, [len(rows[0])], axis=2)))
         for x in vectors(posterior.draws, np.concatenate(rows))

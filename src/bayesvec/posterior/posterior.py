@@ -19,6 +19,7 @@ from bayesvec.posterior import neighbor_changes as _neighbor_changes
 from bayesvec.posterior import slices as _slices
 from bayesvec.posterior import table
 from bayesvec.posterior.later import LaterModule
+from bayesvec.posterior.words import checked_words
 from bayesvec.storage.lazy import LazyArray
 
 if TYPE_CHECKING:
@@ -202,14 +203,10 @@ class Posterior:
         at : str, optional
             The slice whose words are meant: ``tax`` at ``D`` is the row ``tax@D``.
         """
-        if isinstance(words, str):
-            raise OptionError(f"{words!r} is one text; give a list of words")
+        wanted = checked_words(words)
         if at is not None:
             self._check_slice(at)
-        named = [word if at is None else f"{word}@{at}" for word in words]
-        if not named:
-            raise OptionError("the list of words is empty; give at least one word")
-        return self._words.rows(named)
+        return self._words.rows(word if at is None else f"{word}@{at}" for word in wanted)
 
     def slice_meant(self, words: Iterable[str], at: str | None) -> str | None:
         """Return the slice whose words are meant: ``at``, or that of the shared vectors for words without a slice.

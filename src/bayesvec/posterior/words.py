@@ -63,6 +63,16 @@ def pair_rows(
     return wanted, posterior.rows(words, at=at).reshape(-1, 2), at
 
 
+def checked_words(words: Iterable[str]) -> list[str]:
+    """Return words as a list; raise an `OptionError` if there are none or a text is given in place of a list."""
+    if isinstance(words, str):
+        raise OptionError(f"{words!r} is one text; give a list of words")
+    wanted = list(words)
+    if not wanted:
+        raise OptionError("the list of words is empty; give at least one word")
+    return wanted
+
+
 def checked_pairs(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return pairs as a list; raise an `OptionError` if there are none or one is not a pair."""
     wanted = list(pairs)

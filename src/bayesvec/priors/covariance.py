@@ -47,7 +47,7 @@ FAMILY = Family(
     "covariance",
     "Words and contexts share a covariance over the axes, which is learned.",
     covariance,
-    (Option("mean_precision", "Prior mean of the precisions of the axes, a number"),),
+    (Option("mean_precision", "Prior mean of the precisions of the axes", "number"),),
     lambda recipe: (
         "All vectors, of words and of contexts, are normal with mean 0 and the same precision matrix, which was "
         f"learned from the data (Wishart prior, K + 1 degrees of freedom, mean {recipe['mean_precision']:g} I)."

@@ -100,6 +100,12 @@ def _walks(rows: list[tuple[str, str]], times: dict[str, float]) -> tuple[Float6
     return first, Steps(earlier, later, time[later] - time[earlier])
 
 
+def _check(order: Sequence[str] | None = None, **_others: Any) -> None:
+    """Raise if the order of the slices is no order."""
+    if order is not None:
+        slice_times(order, order)
+
+
 def _arguments(recipe: Recipe) -> dict[str, Any] | None:
     """Return the arguments of a recipe; None if the slices were given times that no option can set."""
     slices, times = recipe["slices"], recipe["times"]
@@ -130,4 +136,6 @@ FAMILY = Family(
     ),
     _arguments,
     example="--drift-precision 7 --all-slices",
+    check=_check,
+    needs_groups=True,
 )

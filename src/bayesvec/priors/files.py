@@ -47,6 +47,16 @@ def kept_of(**given: Any) -> dict[str, dict[str, dict[str, str]]]:
     return {"files": files} if files else {}
 
 
+def check_readable(path: str | os.PathLike[str]) -> None:
+    """Raise if a file, or the manifest of a run, cannot be read."""
+    place = Path(path)
+    try:
+        with (place / "manifest.json" if place.is_dir() else place).open("rb"):
+            pass
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}", file=str(path)) from None
+
+
 def fingerprint(path: str | os.PathLike[str]) -> str:
     """Return the first digits of the SHA-256 of a file; of a run, those of its manifest."""
     place = Path(path)

@@ -83,6 +83,11 @@ def graph(
     return Prior(rho, alpha, recipe, notes=(note,) if lost else ())
 
 
+def _check(edges: Any, **_others: Any) -> None:
+    """Raise if the links are wrong."""
+    read_edges(edges)
+
+
 def read_edges(edges: Any) -> Edges:
     """Read links between words from a file, a networkx graph or tuples; each pair once, in order of its names."""
     if isinstance(edges, str | Path):
@@ -163,9 +168,10 @@ FAMILY = Family(
     (
         PRECISION,
         CONTEXT_PRECISION,
-        Option("strength", "Precision of a link", name="prior_strength"),
+        Option("strength", "Precision of a link", "number", "prior_strength"),
         Option("edges", "File with two words and perhaps a weight per line, separated by tabs", "file"),
     ),
     _sentence,
     example="--edges links.tsv --prior-strength 3",
+    check=_check,
 )

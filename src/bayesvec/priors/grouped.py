@@ -92,4 +92,5 @@ FAMILY = Family(
         f"the shared one. {precisions_stated(recipe)}"
     ),
     example="--prior-precision 2 --group-precision learn",
+    needs_groups=True,
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,7 @@ def informative(
     context_precision : float, "learn" or Learned, optional
         Precision of the contexts; ``precision`` if not given.
     """
-    chosen = _read_axes(Path(axis_words)) if isinstance(axis_words, str | Path) else dict(axis_words)
+    chosen = _chosen(axis_words)
     words = word_of_rows(counts)
     ends = _ends(chosen, dim)
     lacking = sorted({name for _, name in ends} - set(words))
@@ -76,13 +77,26 @@ def informative(
     return Prior(RowPrior.of_parts(parts, mean), contexts, recipe, notes=(note,) if lacking else ())
 
 
+def _check(axis_words: AxisWords | str | Path, dim: int, **_others: Any) -> None:
+    """Raise if the words of the axes are wrong."""
+    _ends(_chosen(axis_words), dim)
+
+
+def _chosen(axis_words: AxisWords | str | Path) -> AxisWords:
+    """Return the words of the axes, read from a file if they are in one."""
+    return _read_axes(Path(axis_words)) if isinstance(axis_words, str | Path) else dict(axis_words)
+
+
 def _ends(chosen: AxisWords, dim: int) -> dict[tuple[int, str], float]:
     """Return the sign of each (axis, word); raise if they do not make sense."""
     if not chosen:
         raise OptionError("axis_words names no axis; give words for at least one")
     ends: dict[tuple[int, str], float] = {}
     for axis, sides in chosen.items():
-        whole("axis", axis, 0, dim - 1)
+        if whole("axis", axis, 0) >= dim:
+            raise OptionError(
+                f"axis is {axis}, and dim is {dim}; axes are counted from 0, so it must be less than dim"
+            )
         if isinstance(sides, str) or len(sides) != 2 or any(isinstance(names, str) for names in sides):
             raise OptionError(
                 f"the words of axis {axis} are {sides!r}; give two lists of words, those at its upper end and those "
@@ -123,11 +137,12 @@ FAMILY = Family(
     (
         PRECISION,
         CONTEXT_PRECISION,
-        Option("strength", "Precision of pinned coordinates", name="prior_strength"),
+        Option("strength", "Precision of pinned coordinates", "number", "prior_strength"),
         Option(
             "axis_words", "File with an axis (from 0), a word and + or - per line, separated by tabs", "file"
         ),
     ),
     _sentence,
     example="--axis-words axes.tsv --context-precision 3",
+    check=_check,
 )

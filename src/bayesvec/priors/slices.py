@@ -31,14 +31,19 @@ class Steps(NamedTuple):
 def words_and_groups(counts: PairCounts, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the word of each row and the groups; raise if there are fewer than two groups."""
     if counts.groups is None:
-        raise OptionError(
-            f"the {kind} prior needs counts with groups, and these have none: count a table with --group-column "
-            "(group_column=)"
-        )
+        raise no_groups(kind)
     groups = tuple(sorted(set(counts.groups)))
     if len(groups) < 2:
         raise OptionError(f"there is one group, {groups[0]!r}; the {kind} prior needs two or more")
     return word_of_rows(counts), groups
+
+
+def no_groups(kind: str) -> OptionError:
+    """Return the error about data without groups."""
+    return OptionError(
+        f"the {kind} prior needs groups, and there are none: give a table with --group-column (group_column=), "
+        "or files with --group-by file (group_by=) or written as GROUP=FILE"
+    )
 
 
 def stepwise(

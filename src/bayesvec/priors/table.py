@@ -13,6 +13,7 @@ from pkgutil import iter_modules
 from typing import Any, Literal, NamedTuple
 
 from bayesvec.errors import OptionError
+from bayesvec.priors.files import check_readable
 
 Recipe = Mapping[
     str, Any
@@ -31,15 +32,15 @@ class Option(NamedTuple):
         The argument of the function that makes the prior.
     help : str
         A noun phrase, without its default.
-    kind : {"precision", "file", "list", "flag"}
-        A number or ``learn``; the path of a file; words between commas; or a switch.
+    kind : {"precision", "number", "file", "list", "flag"}
+        A number or ``learn``; a number; the path of a file; words between commas; or a switch.
     name : str
         The name on the command line, with underscores; ``argument`` if empty.
     """
 
     argument: str
     help: str
-    kind: Literal["precision", "file", "list", "flag"] = "precision"
+    kind: Literal["precision", "number", "file", "list", "flag"] = "precision"
     name: str = ""
 
     @property
@@ -90,6 +91,11 @@ class Family:
         The arguments that have an option on the command line.
     sentence : callable
         Given a recipe, states the prior in the words of a report.
+    check : callable, optional
+        Given ``dim`` and the arguments by name, raises if they are wrong whatever the counts are. Without it,
+        ``make`` itself is called if it takes no counts.
+    needs_groups : bool
+        Whether it is for counts with groups only.
     arguments : callable, optional
         Given a recipe, returns the arguments of ``make``, or None if no options can make the prior again.
     example : str
@@ -104,11 +110,18 @@ class Family:
     sentence: Callable[[Recipe], str]
     arguments: Callable[[Recipe], dict[str, Any] | None] = arguments_of
     example: str = ""
+    check: Callable[..., None] | None = None
+    needs_groups: bool = False
 
     @property
     def command(self) -> str:
         """The options of the example, with the prior itself."""
         return f"--prior {self.name} {self.example}".rstrip()
+
+    @property
+    def takes_counts(self) -> bool:
+        """Whether the prior depends on the counts."""
+        return "counts" in inspect.signature(self.make).parameters
 
     def default(self, argument: str) -> Any:
         """Return the default of an argument; `inspect.Parameter.empty` if it must be given."""
@@ -118,6 +131,16 @@ class Family:
         """Make the prior with the arguments ``given`` and what it takes of the ``data`` (counts, dim)."""
         parameters = inspect.signature(self.make).parameters
         return self.make(**{name: value for name, value in data.items() if name in parameters}, **given)
+
+    def check_arguments(self, given: Mapping[str, Any], dim: int) -> None:
+        """Raise if the arguments ``given`` are wrong, as far as that can be known without the counts."""
+        for option in self.options:
+            if option.kind == "file" and option.argument in given:
+                check_readable(given[option.argument])
+        if self.check is not None:
+            self.check(dim=dim, **given)
+        elif not self.takes_counts:
+            self.call(given, dim=dim)
 
     def remake(self, recipe: Recipe) -> Remade | None:
         """Return the options that make the prior of a recipe again; None if there are none."""
@@ -141,7 +164,7 @@ class Family:
                     )
             elif option.kind == "list":
                 words.append(",".join(value))
-            elif option.kind == "precision":
+            elif option.kind in ("precision", "number"):
                 words.append(repr(value) if isinstance(value, float) else str(value))
         return None if arguments is None else Remade(words, notes)
 

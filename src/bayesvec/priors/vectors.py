@@ -7,6 +7,7 @@ import numpy as np
 from bayesvec._validate import positive_number
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import word_of_rows
+from bayesvec.errors import OptionError
 from bayesvec.priors.files import kept_of, source_of
 from bayesvec.priors.gaussian import Prior, RowPrior
 from bayesvec.priors.learned import (
@@ -73,6 +74,14 @@ def from_vectors(
     return Prior(RowPrior.of_parts(parts, mean), contexts, recipe, notes=(note,) if lacking else ())
 
 
+def _check(vectors: Any, dim: int, **_others: Any) -> None:
+    """Raise if the vectors have another length."""
+    from bayesvec.vectors.read import dim_of
+
+    if (found := dim_of(vectors)) not in (None, dim):
+        raise OptionError(f"{vectors} has vectors of {found} numbers, and dim is {dim}; fit with dim {found}")
+
+
 FAMILY = Family(
     "vectors",
     "Pretrained vectors are the mean of the prior.",
@@ -89,4 +98,5 @@ FAMILY = Family(
         f"{source_of(recipe, 'vectors')}, multiplied by {recipe['scale']:g}. {precisions_stated(recipe)}"
     ),
     example="--vectors glove.txt --prior-strength learn",
+    check=_check,
 )

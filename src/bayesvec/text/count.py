@@ -134,7 +134,7 @@ def count(
     seed : int, optional
         Seed of the negative samples and the subsampling.
     progress : bool, optional
-        Show progress if standard error is a terminal.
+        Show progress on standard error.
     engine : {"local", "ray"}, optional
         Count on the threads of this process, or on a Ray cluster. The counts are the same.
     address : str, optional

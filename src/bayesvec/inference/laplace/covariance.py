@@ -194,4 +194,4 @@ def _rows(counts: PairCounts, words: Sequence[str], contexts: Sequence[str]) -> 
         if len(set(given)) < len(given):
             raise OptionError(f"the words {', '.join(given)} are not all different; give each once")
     by_word, by_context = Names(counts.words), Names(counts.contexts)
-    return [by_word.row(word) for word in words], [by_context.row(context) for context in contexts]
+    return by_word.rows(words).tolist(), by_context.rows(contexts).tolist()

@@ -152,7 +152,8 @@ def _rows_of_sets(posterior: "Posterior", sets: Mapping[str, list[str]], at: str
                 where = f"twice in {name}" if owner[word] == name else f"in {owner[word]} and in {name}"
                 raise OptionError(f"{word!r} is {where}; a word can be in one set only, once")
             owner[word] = name
-    return [posterior.rows(words, at=at) for words in sets.values()]
+    ends = np.cumsum([len(words) for words in sets.values()])[:-1]
+    return np.split(posterior.rows(list(owner), at=at), ends)
 
 
 def _number(words: str | list[str]) -> str:

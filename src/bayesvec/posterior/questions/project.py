@@ -13,7 +13,7 @@ from bayesvec.estimates.labels import label_at, quoted
 from bayesvec.estimates.per_draw import joined, unit_vectors
 from bayesvec.posterior.table import Argument, Option, Question, Term
 from bayesvec.posterior.terms import read_axis, split_words
-from bayesvec.posterior.words import read_pairs
+from bayesvec.posterior.words import checked_words, read_pairs
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
@@ -38,11 +38,10 @@ def projection(
         The slice whose words are meant.
     """
     pairs = checked_axis(axis)
-    wanted = words if isinstance(words, str) else list(words)
-    at = posterior.slice_meant([*wanted, *(word for pair in pairs for word in pair)], at)
-    rows = posterior.rows(wanted, at=at)
-    poles = posterior.rows([word for pair in pairs for word in pair], at=at).reshape(-1, 2)
-    values = projections(posterior.draws, rows, poles)
+    wanted, ends_of_axis = checked_words(words), [word for pair in pairs for word in pair]
+    at = posterior.slice_meant([*wanted, *ends_of_axis], at)
+    rows, poles = np.split(posterior.rows([*wanted, *ends_of_axis], at=at), [len(wanted)])
+    values = projections(posterior.draws, rows, poles.reshape(-1, 2))
     ends = ", ".join(f"{quoted(one)}:{quoted(other)}" for one, other in pairs)
     labels = [label_at(f"projection({quoted(word)}; {ends})", at) for word in wanted]
     return posterior.labelled(PROJECTION, labels, values)

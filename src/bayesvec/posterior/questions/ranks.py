@@ -3,12 +3,15 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bayesvec.errors import OptionError
 from bayesvec.estimates import per_draw
 from bayesvec.estimates.estimate import Estimate, Quantity
 from bayesvec.estimates.texts import plain, with_probability
 from bayesvec.posterior.table import Argument, Asked, Option, Question, Term
 from bayesvec.posterior.terms import split_words
+from bayesvec.posterior.words import checked_words
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
@@ -25,13 +28,12 @@ def ranks(
 
     ``1 - estimate.probability_above(n)`` is the probability of being among the n nearest.
     """
-    pairs = [(word, other) for other in others]
+    pairs = [(word, other) for other in checked_words(others)]
     if (word, word) in pairs:
         raise OptionError(f"a rank needs two different words; got {word!r} twice")
     at = posterior.slice_meant([word, *(other for _, other in pairs)], at)
-    rows = posterior.rows([other for _, other in pairs], at=at)
-    row = int(posterior.rows([word], at=at)[0])
-    values = per_draw.ranks(posterior.draws, row, rows, among=posterior.slice_rows(at))
+    row, *rows = posterior.rows([word, *(other for _, other in pairs)], at=at).tolist()
+    values = per_draw.ranks(posterior.draws, row, np.array(rows), among=posterior.slice_rows(at))
     return posterior.estimates(RANK, pairs, values, at)
 
 
