@@ -112,6 +112,17 @@ def test_outputs_are_of_the_code_on_the_page(name):
         if block.runs and block.language == "console" and not {"figure", "from"} & set(block.options):
             printed = [line for line in block.code.splitlines() if not line.startswith("$ ")]
             assert printed or all(command.startswith("printf") for command in pages.commands(block)), block
+    for found in pages.FENCE.finditer(text):
+        block = pages.Block(found[1], dict(pages.OPTION.findall(found[2])), found[3], 0)
+        assert not pages.prints(block) or pages.OUTPUT.match(text, found.end()), block
+
+
+def test_the_site_prints_the_outputs_of_python_itself():
+    page = "```python\nprint(1)\n```\n\n```text output\n1\n```\n\nMore.\n"
+    made = pages.runnable(page, session="page", workdir=".")
+    assert 'result="text"' in made
+    assert "text output" not in made
+    assert made.endswith("```\n\nMore.\n")
 
 
 def test_changed_code_is_seen():

@@ -1,11 +1,11 @@
-"""Run the code on pages, and write under each ``$`` command what it prints, for readers who see the source of a page.
+"""Run the code on pages, and write under it what it prints, for readers who see the source of a page.
 
 Usage: python docs/tools/outputs.py [--demo FOLDER] PAGE ...       (such as docs/howto/groups.md)
 
-The site runs all code again when it is built. A comment at the end of a page records the code that its outputs are
-of, the text of the demo and the processor; a test compares the code. Python on a page runs too, and so do commands
-that draw figures, but their output is not written. The demo is run first if a page needs it and --demo does not name
-a folder with one.
+The site runs all code again when it is built. What a ``$`` command prints stands below it, what Python prints in a
+block ``text output`` of its own; what is printed by code that draws a figure is not written. A comment at the end of
+a page records the code that its outputs are of, the text of the demo and the processor; a test compares the code. The
+demo is run first if a page needs it and --demo does not name a folder with one.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def code_of(text: str) -> str:
 
 
 def filled(text: str, folder: Path) -> str:
-    """Return a page with the outputs of its commands, which run in ``folder``."""
+    """Return a page with the outputs of its code, which runs in ``folder``."""
     session: dict[str, object] = {}
 
     def run(found: re.Match[str]) -> str:
@@ -43,15 +43,16 @@ def filled(text: str, folder: Path) -> str:
         if not block.runs or "from" in block.options:
             return found[0]
         if block.language == "python":
-            with contextlib.redirect_stdout(io.StringIO()):
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
                 exec(compile(block.code, "page", "exec"), session)
-            return found[0]
+            output = f"\n\n```text output\n{printed.getvalue().rstrip()}\n```"
+            return f"{found[0]}{output}" if pages.prints(block) else found[0]
         shown = docs_console.shown(pages.commands(block), block.options.get("status", "0"))
         drawn = "figure" in block.options
         return found[0] if drawn else f"```console{found[2]}{shown.removeprefix('```console')}"
 
     with contextlib.chdir(folder):
-        made = pages.FENCE.sub(run, MARK.sub("", text))
+        made = pages.FENCE.sub(run, pages.OUTPUT.sub("", MARK.sub("", text)))
     return f"{made.rstrip()}\n\n<!-- outputs of {code_of(made)}: {printed_with()} -->\n"
 
 

@@ -8,6 +8,8 @@ page in one session. Options of a block:
 - ``status="1"``: the exit status that its commands must have (default 0), or ``any``;
 - ``from="demo.txt"``: its commands ran before the pages were built; take their output from this transcript;
 - ``figure="what it shows"``: show the figure that it made below it, with this alternative text.
+
+A ``text output`` block below a Python block is what that printed, for readers of the source; the site leaves it out.
 """
 
 import re
@@ -16,6 +18,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 FENCE = re.compile(r"^```(\w*)([^\n`]*)\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
+OUTPUT = re.compile(r"\n\n^```text output\n.*?^```[ \t]*$", re.DOTALL | re.MULTILINE)  # below a Python block
 OPTION = re.compile(r'(\w+)="([^"]*)"')
 KNOWN = {"python": {"run", "figure", "show"}, "console": {"run", "figure", "status", "from"}}
 
@@ -63,7 +66,13 @@ def runnable(text: str, *, session: str, workdir: str) -> str:
             return f"```{block.language}\n{block.code}```" if block.language in KNOWN else found[0]
         return _python(block, place) if block.language == "python" else _console(block, place)
 
-    return FENCE.sub(mark, text)
+    return FENCE.sub(mark, OUTPUT.sub("", text))  # the site prints the outputs of Python itself
+
+
+def prints(block: Block) -> bool:
+    """Whether a block is Python that runs and shows what it prints."""
+    shown = not {"figure", "show"} & block.options.keys()
+    return block.runs and block.language == "python" and shown and "print(" in block.code
 
 
 def _python(block: Block, place: str) -> str:
