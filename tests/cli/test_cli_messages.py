@@ -108,6 +108,13 @@ def test_options_of_other_tools(bayesvec, run):
     assert "did you mean -n" not in bayesvec("norm", run, "tax", "--topn", "1")[2]
 
 
+def test_commands_with_another_spelling(bayesvec):
+    status, _, err = bayesvec("neighbours", "RUN", "tax")
+    assert (status, err.count("\n")) == (2, 1)
+    assert err.startswith("bayesvec: there is no command 'neighbours'; did you mean neighbors? (see: ")
+    assert "did you mean" not in bayesvec("xyzzy")[2]
+
+
 def test_judge_shows_the_beginning_of_a_long_line(bayesvec, run, tmp_path):
     (tmp_path / "brown.txt").write_text(2 * ("a word, " * 10_000 + "\n"))
     status, _, err = bayesvec("judge", run, tmp_path / "brown.txt")

@@ -41,7 +41,8 @@ def _run() -> int:
         sys.stdout.flush()
     except usage_error as error:
         where = f" (see: {error.ctx.command_path} --help)" if error.ctx else ""
-        _fail(f"{_other_name(error) or _not_a_number(error) or error.format_message()}{where}")
+        plainer = _other_name(error) or _other_command(error) or _not_a_number(error)
+        _fail(f"{plainer or error.format_message()}{where}")
     except BayesvecError as error:
         _fail(str(error))
     except typer.Abort:
@@ -61,6 +62,18 @@ def _other_name(error: Any) -> str:
     known = [option for each in error.ctx.command.params for option in each.opts] if error.ctx else []
     meant = "-n" if name.lstrip("-").replace("-", "").replace("_", "") in _NUMBER else None
     return f"No such option: {name}; did you mean {meant}?" if meant in known else ""
+
+
+def _other_command(error: Any) -> str:
+    """Return the message about a command that does not exist, with the closest ones; empty if that is not it."""
+    from difflib import get_close_matches
+
+    found = re.fullmatch(r"No such command '(.*?)'\..*", error.message, re.DOTALL)
+    if found is None or error.ctx is None:
+        return ""
+    near = get_close_matches(found[1], error.ctx.command.list_commands(error.ctx))
+    meant = f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"there is no command {found[1]!r}{meant}"
 
 
 def _not_a_number(error: Any) -> str:

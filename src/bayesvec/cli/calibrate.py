@@ -11,6 +11,7 @@ import typer
 from bayesvec.cli.answers import echo
 from bayesvec.cli.app import ADDRESS, ENGINE, PROCESSES, STOPPED, app
 from bayesvec.cli.prior_options import NO_PRIOR_OPTIONS, PriorOptions, takes_prior_options
+from bayesvec.errors import OptionError
 from bayesvec.inference import methods
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def calibrate(
         "dim": dim,
         "pairs": pairs,
         "worlds": worlds,
-        **_prior(prior, dim),
+        **_prior(prior, dim, slices),
         "slices": slices,
         "zipf": zipf,
         "draws": draws,
@@ -89,9 +90,13 @@ def calibrate(
         raise typer.Exit(1)
 
 
-def _prior(options: PriorOptions, dim: int) -> dict[str, Any]:
+def _prior(options: PriorOptions, dim: int, slices: int | None) -> dict[str, Any]:
     """Return the arguments of `calibrate` that set the prior."""
     checked = options.check(dim)
+    if options.needs_groups and slices is None:
+        raise OptionError(
+            f"--prior {options.prior} is over slices; give their number with --slices, such as 3"
+        )
     if options.is_plain:
         return checked
     return {"prior": lambda counts: options.make(counts, dim)["prior"]}

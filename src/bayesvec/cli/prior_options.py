@@ -92,6 +92,11 @@ class PriorOptions:
 
         return (self.prior or PLAIN) == PLAIN and not self.given.keys() - {"prior_precision"}
 
+    @property
+    def needs_groups(self) -> bool:
+        """Whether the prior is for counts with groups only."""
+        return self._read()[0].needs_groups
+
     def check(self, dim: int, *, groups: bool = True) -> dict[str, Any]:
         """Return the settings that do not need the counts; raise if an option is wrong for this prior.
 

@@ -14,6 +14,7 @@ from bayesvec.counts.names import SHARED
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.intervals import LEVEL
+from bayesvec.estimates.texts import many
 from bayesvec.posterior.terms import evaluate, words_of
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ def _slices(posterior: "Posterior") -> tuple[str, ...]:
     slices = tuple(name for name in posterior.slices if name != shared_name(posterior.draws))
     if len(slices) < 2:
         raise OptionError(
-            f"{posterior.path} has {len(slices)} slices; questions over slices need a run of counts with groups: "
-            "fit with --group-column and --prior grouped or dynamic"
+            f"{posterior.path} has {many(len(slices), 'slice')}; questions over slices need a run of two or more: "
+            "fit with --group-column or --group-by file, and --prior grouped or dynamic"
         )
     return slices

@@ -38,8 +38,9 @@ def contrast(
             raise OptionError(f"--between is {slices!r}; give two slices separated by a comma, such as D,R")
         differences = between(posterior, terms, *names)
     elif len(terms) % 2:
+        got = "one quantity" if len(terms) == 1 else f"{len(terms)} quantities"
         raise OptionError(
-            f"got {len(terms)} quantities; a contrast takes two each, so give an even number, or --between slices"
+            f"got {got}; a contrast takes two each, so give an even number, or --between slices"
         )
     else:
         values = [evaluate(posterior, term) for term in terms]
