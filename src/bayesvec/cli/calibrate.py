@@ -107,14 +107,16 @@ def _run(method: str, *, worlds: int, quiet: bool, **given: Any) -> "Calibration
     from bayesvec._progress import progress
     from bayesvec.diagnostics.calibration import calibrate as run_calibration
 
+    on_terminal = sys.stderr.isatty()
+
     def report(done: int) -> None:
         advance(1, "")
         is_tenth = 10 * done // worlds > 10 * (done - 1) // worlds
-        if is_tenth and not quiet and not sys.stderr.isatty():
+        if is_tenth and not quiet and not on_terminal:
             print(f"world {done}/{worlds}", file=sys.stderr, flush=True)
 
     try:
-        with progress(f"calibrating {method}", worlds, enabled=not quiet) as advance:
+        with progress(f"calibrating {method}", worlds, enabled=on_terminal and not quiet) as advance:
             return run_calibration(method, worlds=worlds, **given, report=report)
     except KeyboardInterrupt:
         sys.stderr.write("bayesvec: stopped; nothing was written\n")

@@ -125,7 +125,7 @@ def count(
     encoding, errors : str, optional
         How bytes are decoded; ``errors`` is ``strict``, ``replace`` or ``ignore``.
     memory : str or int, optional
-        Limit on the memory for text and pairs, such as ``"1GB"``, beyond a base of about 100 MB; by default half of
+        Limit on the memory for text and pairs, such as ``"1GB"``, beyond a base of about 200 MB; by default half of
         the machine's. Beyond it, temporary files are used in the folder named by the environment variable TMPDIR;
         they are mapped into memory, so that a monitor may show them as memory of the process while there is room.
         What cannot be held is refused. The distinct words are always in memory, about 200 bytes each.
