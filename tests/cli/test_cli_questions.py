@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+from bayesvec.cli.check import _check_cells
 from bayesvec.counts import pairs as counts
 from bayesvec.counts import store as counts_store
 from bayesvec.posterior.posterior import open_posterior
@@ -80,6 +81,12 @@ def test_check_of_a_short_run(bayesvec, short, monkeypatch):
     assert json.loads(out)["ok"] is False
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert "not long enough" in bayesvec("check", short)[1]
+
+
+def test_columns_of_check_have_names_of_their_own(run):
+    columns, cells = _check_cells(open_posterior(run).check())
+    assert len(columns) == len(set(columns)) == len(cells[0])
+    assert columns[1] == "pass"
 
 
 def test_score(bayesvec, run, tmp_path):

@@ -36,11 +36,22 @@ def check(
 
 
 def _check_cells(result: "Check") -> tuple[list[str], list[list[str]]]:
-    columns = ["of", "R-hat", "worst", "ESS", "worst", "tail ESS", "worst", "worst of all"]
+    columns = [
+        "of",
+        "pass",
+        "R-hat",
+        "worst R-hat",
+        "ESS",
+        "worst ESS",
+        "tail ESS",
+        "worst tail ESS",
+        "worst of all",
+    ]
     cells = []
     for each in result.diagnoses:
         rhats = [f"{value:.2f}" for value in (each.rhat_median, each.rhat)]
         sizes = (each.ess_median, each.ess, each.ess_tail_median, each.ess_tail)
         name = f"{each.count} {each.kind}" if each.count > 1 else each.kind
-        cells.append([name, *rhats, *(f"{value:.0f}" for value in sizes), each.worst])
+        sizes_shown = [f"{value:.0f}" for value in sizes]
+        cells.append([name, f"{each.passing:.1%}", *rhats, *sizes_shown, each.worst])
     return columns, cells
