@@ -146,7 +146,7 @@ def test_vectors(bayesvec, speeches):
     np.testing.assert_allclose(post.rho[:, :, row], np.broadcast_to([1.0, 0.5], (2, 6, 2)), atol=0.02)
     status, _, err = bayesvec("fit", *given, *SMALL, "--dim", 3, "--out", "other")
     assert status == 2
-    assert "rows of 3 axes" in err
+    assert "vectors of 2 numbers, and dim is 3" in err  # said before the text is counted
     assert "--dim 2" in err
 
 

@@ -102,6 +102,8 @@ class PriorOptions:
 
         ``groups`` is whether the counts may have groups.
         """
+        if not self.prior and not self.given:
+            return {}
         family, given = self._read()
         if family.needs_groups and not groups:
             from bayesvec.priors.slices import no_groups

@@ -79,7 +79,8 @@ def _check(vectors: Any, dim: int, **_others: Any) -> None:
     from bayesvec.vectors.read import dim_of
 
     if (found := dim_of(vectors)) not in (None, dim):
-        raise OptionError(f"{vectors} has vectors of {found} numbers, and dim is {dim}; fit with dim {found}")
+        fitting = f"fit with dim={found} (--dim {found})"
+        raise OptionError(f"{vectors} has vectors of {found} numbers, and dim is {dim}; {fitting}")
 
 
 FAMILY = Family(
