@@ -28,7 +28,7 @@ from bayesvec.estimates.per_draw import (
 from bayesvec.estimates.table import Table
 from bayesvec.posterior.questions.neighbors import Neighbor, neighbor_table
 from bayesvec.posterior.questions.similarity import COSINE
-from bayesvec.posterior.words import check_number
+from bayesvec.posterior.words import check_number, checked_words
 
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
@@ -129,7 +129,7 @@ def n_similarity(
     posterior: "Posterior", words: list[str], others: list[str], *, at: str | None = None
 ) -> Estimate:
     """Return the cosine between the mean vectors of two lists of words, as gensim's ``n_similarity``."""
-    sides = [_words(words), _words(others)]
+    sides = [checked_words(_words(each)) for each in (words, others)]
     at = posterior.slice_meant([*sides[0], *sides[1]], at)
     rows = np.split(posterior.rows([*sides[0], *sides[1]], at=at), [len(sides[0])])
     values = joined(
