@@ -166,7 +166,15 @@ def test_all_settings_reach_the_run(counts, bayesvec):
         "init": "random",
         "store": "rho",
         "seed": 9,
-        "options": {"inner_steps": 2, "restart": True, "orbit": False, "joint": "auto", "overrelax": 0.7},
+        "options": {
+            "inner_steps": 2,
+            "restart": True,
+            "orbit": False,
+            "joint": "auto",
+            "overrelax": 0.7,
+            "hamiltonian": "auto",
+            "path_overrelax": 0.9,
+        },
     }
     assert {name: settings[name] for name in expected} == expected
 
@@ -368,6 +376,8 @@ def test_gibbs_options_have_two_spellings(counts, bayesvec):
         "orbit": False,
         "joint": "auto",
         "overrelax": 0.7,
+        "hamiltonian": "auto",
+        "path_overrelax": 0.9,
     }
 
 

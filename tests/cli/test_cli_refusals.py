@@ -77,7 +77,7 @@ NO_GROUPS = "prior needs groups, and there are none"
     ],
 )
 def test_refused_before_the_text_is_counted(bayesvec, place, monkeypatch, arguments, message):
-    monkeypatch.setattr("bayesvec.text.count._counted", None)
+    monkeypatch.setattr("bayesvec.text.count.counted", None)
     (place / "axes.tsv").write_text("1\tcat\t+\n")
     (place / "vectors.txt").write_text("cat 1 2 3\nmat 2 3 4\n")
     there = sorted(os.listdir(place))

@@ -53,7 +53,7 @@ def test_algorithm_1_keeps_the_last_contexts_at_the_map(world, workspace):
     assert np.allclose(found.alpha[:, :, -2:], anchors.values, rtol=1e-6)
     assert np.all(np.ptp(found.alpha[:, :, :-2], axis=(0, 1)) > 0)
     assert not found.rotates
-    assert VARIANTS["paper"].options == {"restart": True, "inner_steps": 10}
+    assert VARIANTS["paper"].options == {"restart": True, "inner_steps": 10, "hamiltonian": "never"}
 
 
 def test_only_algorithm_1_fixes_a_map_of_zero(workspace):

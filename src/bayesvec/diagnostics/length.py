@@ -113,16 +113,18 @@ def is_warm(traces: Array, size: int) -> bool:
     """Whether chains have forgotten their start, by the second half of their warm-up.
 
     Most cosines must have a low R-hat. The log posterior must have one too; or it must vary between half-chains, and
-    drift from the first halves to the second, by no more than its standard deviation. That is at least about
-    sqrt(size / 2), as of ``size`` normal coordinates; from so few sweeps it cannot be estimated.
+    drift from the first halves to the second, by no more than its standard deviation: that within half-chains, or
+    sqrt(size / 2), as of ``size`` normal coordinates, where that is more. (A drift is larger than what it adds within.)
     """
     late = _late(traces)
     rhats = rhat(late)  # (1 + pair,)
     level, cosines = rhats[0], rhats[1:][np.isfinite(rhats[1:])]
     share = np.mean(cosines <= WARM_RHAT) if len(cosines) else 1.0
-    halves = np.array([half.mean(axis=1) for half in np.array_split(late[:, :, 0], 2, axis=1)])  # (2, chain)
+    parts = np.array_split(late[:, :, 0], 2, axis=1)  # first and second halves, (chain, sweep)
+    halves = np.array([half.mean(axis=1) for half in parts])  # (2, chain)
     drift = abs(halves[1].mean() - halves[0].mean())
-    settled = not level > WARM_RHAT or max(halves.std(ddof=1), drift) <= math.sqrt(size / 2)
+    usual = max(math.sqrt(size / 2), float(np.mean([half.std(axis=1) for half in parts])))
+    settled = not level > WARM_RHAT or max(halves.std(ddof=1), drift) <= usual
     return bool(settled and share >= WARM_SHARE)
 
 

@@ -111,16 +111,11 @@ def wanted_lengths(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def wanted_settings(settings: Settings, lengths: Mapping[str, Any], left_open: Set[str]) -> dict[str, Any]:
-    """Return what is wanted of a run that is resumed: of its length and its options, what is not a default.
-
-    Defaults of another version thus do not keep a run from being resumed.
-    """
+    """Return what is wanted of a run that is resumed: of its length, what is given and not a default."""
     usual = {"draws": AUTO, "warmup": AUTO, "thin": AUTO, "max_draws": MAX_DRAWS, "max_size": MAX_SIZE}
     wanted = {
         name: value for name, value in settings.as_dict().items() if name not in {*usual, "auto", *left_open}
     }
-    defaults = find(settings.method).make_options({})
-    wanted["options"] = {name: value for name, value in settings.options.items() if value != defaults[name]}
     given = {name: getattr(settings, name, value) for name, value in lengths.items() if value != usual[name]}
     return wanted | wanted_lengths(given)
 

@@ -7,7 +7,7 @@ checkpoint draws what it would have drawn.
 import os
 import time
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -286,7 +286,7 @@ def resume_run(
                 expected["init"] = wanted_name(expected["init"], run.load_counts(), settings.dim)
             method = find(settings.method)
             engines.check(where, method)
-            run.check_settings(expected, asdict(method.stored_options(settings.options)))
+            run.check_settings(expected, method.make_options(settings.options))
             if counts is not None:
                 run.check_counts(run.with_rows(_counts(counts, progress=progress)))
             longer = lengthened(settings, expected)
