@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesvec.diagnostics.quantities import Quantities
-from bayesvec.estimates.convergence import ESS_WANTED, RHAT_ALLOWED, SHARE_WANTED, disagree
+from bayesvec.estimates.convergence import ESS_WANTED, SHARE_WANTED, disagree
 
 SHOWN = 5  # of those that fail
 
@@ -94,7 +94,7 @@ def diagnose(given: Quantities) -> Diagnosis:
         map(np.nanmedian, (rhats, bulk, tail)),
     )
     figures: dict[str, Any] = dict(zip(_FIGURES, map(float, (*worst, *medians)), strict=True))
-    fails = varies & ((np.fmin(bulk, tail) < wanted) | (rhats > RHAT_ALLOWED))
+    fails = varies & ((np.fmin(bulk, tail) < wanted) | (rhats > given.allowed))
     order = np.argsort(np.where(fails, bulk, np.inf), kind="stable")[: fails.sum()]
     return Diagnosis(
         kind,

@@ -114,7 +114,7 @@ def is_warm(traces: Array, size: int) -> bool:
 
     Most cosines must have a low R-hat. The log posterior must have one too; or it must vary between half-chains, and
     drift from the first halves to the second, by no more than its standard deviation: that within half-chains, or
-    sqrt(size / 2), as of ``size`` normal coordinates, where that is more. (A drift is larger than what it adds within.)
+    sqrt(size / 2), as of ``size`` normal coordinates, where that is more. (A drift adds more to the former.)
     """
     late = _late(traces)
     rhats = rhat(late)  # (1 + pair,)

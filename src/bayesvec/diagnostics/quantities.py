@@ -12,7 +12,7 @@ import numpy as np
 from bayesvec._types import Float64, Int64
 from bayesvec.diagnostics.random_pairs import random_pairs
 from bayesvec.errors import OptionError
-from bayesvec.estimates.convergence import ESS_WANTED, Measures, measures
+from bayesvec.estimates.convergence import ESS_WANTED, RHAT_ALLOWED, Measures, measures
 from bayesvec.estimates.labels import label
 from bayesvec.estimates.per_draw import cosines, probabilities
 from bayesvec.storage.layout import FREQUENT, MONITORED
@@ -25,9 +25,10 @@ PAIRS = 200  # of each kind
 # At this ESS the Monte Carlo error of the mean is a tenth of the standard deviation, which is accepted for these, and
 # for learned precisions.
 SLOW_ESS = 100
-# The log posterior depends on all vectors at once, and no question asks for it. It is there to show chains that are
-# still far from where they will stay, for which this is enough.
-LEVEL_ESS = 50
+# The log posterior depends on all vectors and on the learned covariance at once, whose weak axes are slow and matter
+# to no answer. It is there to show chains that are still far from where they will stay, for which this is enough.
+LEVEL_ESS = 20
+LEVEL_RHAT = 1.1
 NEIGHBOURS = 5  # nearest of each of some words
 
 
@@ -39,6 +40,7 @@ class Quantities:
     values: Float64  # (chain, draw, M)
     labels: list[str]
     wanted: int = ESS_WANTED  # the ESS that each should have
+    allowed: float = RHAT_ALLOWED  # the largest R-hat
 
     @cached_property
     def _measures(self) -> Measures:
@@ -95,7 +97,8 @@ def _quantities(draws: "Draws", pairs: int, seed: int, parameters: bool) -> Iter
         first, second = random_pairs(len(draws.words), len(draws.contexts), pairs, seed=seed)
         labels = _labels("cooccurrence", (draws.words, first), (draws.contexts, second))
         yield Quantities("co-occurrence probabilities", probabilities(draws, first, second), labels)
-    yield Quantities("log posterior", draws.stats("log_posterior")[:, :, None], ["log posterior"], LEVEL_ESS)
+    level = draws.stats("log_posterior")[:, :, None]
+    yield Quantities("log posterior", level, ["log posterior"], LEVEL_ESS, LEVEL_RHAT)
     if draws.settings.prior_recipe.get("kind") == "covariance" and draws.scale_names:
         # the trace of the covariance; its weak axes mix slowly, and hardly matter to any vector
         variance = np.sum([1.0 / draws.stats(name) for name in draws.scale_names], axis=0)
