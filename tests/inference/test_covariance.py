@@ -249,4 +249,4 @@ def test_check_judges_the_variance_of_a_vector_not_single_axes():
     total = sum(1.0 / post.draws.stats(name) for name in post.draws.scale_names)
     assert judged["prior variance"].ess == pytest.approx(bv.Estimate(total).ess)
     assert judged["prior variance"].wanted == 100
-    assert judged["log posterior"].wanted == 50
+    assert judged["log posterior"].wanted == 20
