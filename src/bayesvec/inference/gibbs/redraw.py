@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesvec._parallel import Threads
-from bayesvec._types import Bool, Float32
+from bayesvec._types import Bool, Float32, Float64
 from bayesvec.inference.gibbs import AUGMENT_EVERY, Options
 from bayesvec.inference.sides import Colour, Half
 from bayesvec.kernels import rng
@@ -38,10 +38,6 @@ class Drawing(NamedTuple):
     works: list[Work]  # one for each thread
     threads: Threads
 
-    def moves(self, half: Half) -> bool:
-        """Whether rows of many pairs are moved by Hamiltonian dynamics."""
-        return half.near is not None and int(self.key.sweep) % AUGMENT_EVERY != 0
-
 
 def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[int]:
     """Redraw every row of one side in place: tree by tree, or colour by colour; return the rows that broke down.
@@ -62,10 +58,13 @@ def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[
     # rows of a colour write their own shifts only, so that the threads can share the array
     side = half.side if half.coupling is None else half.side._replace(shift=half.side.shift.copy())
     broken: list[int] = []
+    rotation = None  # from the reference to the other side as it is: the same for all colours
+    if half.near is not None and int(drawing.key.sweep) % AUGMENT_EVERY != 0:
+        rotation = half.near.rotation(other)
     for colour in half.colours:
         rest = colour
-        if drawing.moves(half):
-            rest = colour.where(~_move_colour(half, side, colour, rows, other, drawing))
+        if rotation is not None:
+            rest = colour.where(~_move_colour(half, side, colour, rows, other, rotation, drawing))
         broken += _redraw_colour(half, side, rest, rows, other, drawing)
     return broken
 
@@ -116,14 +115,19 @@ def _redraw_colour(
 
 
 def _move_colour(
-    half: Half, side: RowSide, colour: Colour, rows: Float32, other: Float32, drawing: Drawing
+    half: Half,
+    side: RowSide,
+    colour: Colour,
+    rows: Float32,
+    other: Float32,
+    rotation: Float64,
+    drawing: Drawing,
 ) -> Bool:
     """Move the rows of a colour whose curvature is held by Hamiltonian dynamics; return which these are."""
     options, _, key, works, threads = drawing
     base, coupling, near = half.side.shift, half.coupling, half.near
     assert near is not None
-    shapes, rotation = near.shapes, near.rotation(other)
-    back = np.ascontiguousarray(rotation.T)
+    shapes, back = near.shapes, np.ascontiguousarray(rotation.T)
     paths = [make_path(work.dim, len(work.panel)) for work in works]
     order = np.flatnonzero(np.isin(shapes.row, colour.rows))
     moved = shapes.row[order]
