@@ -71,7 +71,7 @@ def test_a_slow_log_posterior_does_not_make_warm_up_longer():
 
 def test_the_spread_of_the_log_posterior_counts_where_it_is_more_than_that_of_normal_coordinates():
     found = traces(0.3, sweeps=50)
-    found[:, :, 0] = 30.0 * autoregressive(0.0, (2, 50, 1), 3)[:, :, 0]
+    found[:, :, 0] = 30.0 * autoregressive(0.0, (2, 50, 1), 5)[:, :, 0]
     found[0, :, 0] += 25.0  # less than its standard deviation
     assert rhat(found[:, 25:, :1])[0] > length.WARM_RHAT
     assert length.is_warm(found, 2)
