@@ -6,9 +6,18 @@ from one_row import CASES, exact_moments, make_row, pad, unbalanced
 from scipy.special import expit
 
 from bayesvec.kernels import rng
-from bayesvec.kernels.hamiltonian import FEW_AXES, STEPS, Shapes, find_shapes, make_path, move_rows
-from bayesvec.kernels.logistic import link_single
+from bayesvec.kernels.hamiltonian import (
+    FEW_AXES,
+    STEPS,
+    Shapes,
+    find_shapes,
+    make_path,
+    make_rotation,
+    move_rows,
+    root_size,
+)
 from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, SEGMENT, make_work
+from bayesvec.kernels.vector import padded
 from evidence import agrees, moments
 
 MOVED = {name: case for name, case in CASES.items() if case["count"] >= case["dim"]}
@@ -18,8 +27,7 @@ ORDER = np.zeros(1, dtype=np.int64)
 def reference(side, other, x, sizes=0.1):
     """Q of the row at a reference, as the kernels take it: the row at ``x``, the other side as it is."""
     dim = len(x)
-    triangle = np.empty((1, dim * (dim + 1) // 2), dtype=np.float32)
-    shapes = Shapes(ORDER, triangle, np.empty(1))
+    shapes = Shapes(ORDER, np.empty((1, root_size(dim)), dtype=np.float32), np.empty(1))
     variance = np.zeros_like(other)
     variance[:, :dim] = sizes**2
     assert find_shapes(0, 1, side, pad(x), other, variance, make_work(dim), shapes) == -1
@@ -34,17 +42,21 @@ def rotation_of(dim, seed=5):
 def move(side, shapes, rows, other, relax, key, *, rotation=None):
     """Move the row once."""
     dim = side.precision.shape[1]
-    turn = np.eye(dim) if rotation is None else rotation
+    turn = make_rotation(np.eye(dim) if rotation is None else rotation)
     work = make_work(dim)
-    path, back = make_path(dim, len(work.panel)), np.ascontiguousarray(turn.T)
-    move_rows(0, 1, ORDER, side, shapes, turn, back, rows, other, relax, key, work, path)
+    path = make_path(dim, len(work.panel))
+    move_rows(0, 1, ORDER, side, shapes, turn, rows, other, relax, key, work, path)
 
 
 def upper(shapes, dim):
-    """The factor as a matrix."""
-    out = np.zeros((dim, dim))
-    out[np.triu_indices(dim)] = shapes.factor[0]
-    return out
+    """U as a matrix."""
+    width, blocks, entry = padded(dim), [], 0
+    for first in range(0, width, 8):
+        size = 8 * (width - first)
+        block = shapes.root[0, entry : entry + size].reshape(8, width - first)
+        blocks.append(np.pad(block, ((0, 0), (first, 0))))
+        entry += size
+    return np.linalg.inv(np.concatenate(blocks)[:dim, :dim].astype(np.float64))
 
 
 def density(side, other, x):
@@ -87,9 +99,7 @@ def test_equals_its_numpy_twin(dim, relax):
         reference(side, other, 0.2 * np.random.default_rng(9).normal(size=dim)),
         rotation_of(dim),
     )
-    shapes = Shapes(
-        shapes.row, 1.2 * shapes.factor, shapes.fraction
-    )  # rotated at random it would be too small
+    shapes = shapes._replace(root=shapes.root / np.float32(1.2))  # rotated at random Q would be too small
     rows, moved = pad(np.zeros(dim)), 0
     for number in range(20):
         key, start = rng.make_key(1, rng.RHO, sweep=number), rows[0, :dim].copy()
@@ -126,32 +136,17 @@ def test_a_gaussian_keeps_its_energy_whatever_its_mean():
     assert abs(twin(flat, other, shapes, start, key, 0.0, bug="kick")[1]) > 0.01
 
 
-def test_link_in_single_precision():
-    eta = np.concatenate([np.linspace(-30, 30, 2001), [-2000.0, -87.5, 0.0, 87.5, 2000.0]]).astype(np.float32)
-    generator = np.random.default_rng(0)
-    n = generator.integers(1, 3000, size=len(eta)).astype(np.int32)
-    n_pos = generator.binomial(n, 0.2)
-    kappa = (0.7 * (n_pos - 0.5 * n)).astype(np.float32)
-    residual, term = np.empty_like(eta), np.empty_like(eta)
-    link_single(eta, n, kappa, 0.7, residual, term)
-    exact = eta.astype(np.float64)
-    slope = 0.7 * (n_pos - n * expit(exact))
-    value = -0.7 * (n_pos * np.logaddexp(0, -exact) + (n - n_pos) * np.logaddexp(0, exact))
-    assert np.all(np.abs(residual - slope) <= 4e-7 * n)
-    np.testing.assert_allclose(term, value, rtol=2e-6, atol=1e-6)
-
-
 def repeat(side, other, dim, count, *, relax=0.9, at=0.3, start=0.0, scale=1.0, accept=True):
     """Move the row ``count`` times, with Q at a point that is not the mode, rotated and scaled."""
     rows, rotation = pad(np.full(dim, start)), rotation_of(dim)
     shapes = reference(side, other, np.full(dim, at))
-    shapes = shapes._replace(factor=np.float32(scale) * shapes.factor)
-    work, back = make_work(dim), np.ascontiguousarray(rotation.T)
+    shapes = shapes._replace(root=shapes.root / np.float32(scale))
+    work, turn = make_work(dim), make_rotation(rotation)
     path, out, x = make_path(dim, len(work.panel)), np.empty((count, dim)), np.full(dim, start)
     for i in range(count):
         sweep = rng.make_key(2, rng.RHO, sweep=i)
         if accept:
-            move_rows(0, 1, ORDER, side, shapes, rotation, back, rows, other, relax, sweep, work, path)
+            move_rows(0, 1, ORDER, side, shapes, turn, rows, other, relax, sweep, work, path)
             out[i] = rows[0, :dim]
         else:
             x = out[i] = twin(side, other, shapes, x, sweep, relax, rotation=rotation)[0]
@@ -204,7 +199,7 @@ def test_rows_of_many_segments_are_moved_as_one():
 def test_a_reference_that_breaks_down_is_named():
     side, other = make_row(6, 2, seed=1)
     broken = side._replace(precision=np.full_like(side.precision, np.nan))
-    shapes = Shapes(ORDER, np.empty((1, 3), dtype=np.float32), np.empty(1))
+    shapes = Shapes(ORDER, np.empty((1, root_size(2)), dtype=np.float32), np.empty(1))
     assert find_shapes(0, 1, broken, pad(np.ones(2)), other, other, make_work(2), shapes) == 0
 
 

@@ -20,7 +20,7 @@ from bayesvec.errors import NumericalError
 from bayesvec.inference.contract import Near
 from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import Coupling, couple_rows
-from bayesvec.kernels.hamiltonian import Shapes, find_shapes
+from bayesvec.kernels.hamiltonian import Rotation, Shapes, find_shapes, make_rotation, root_size
 from bayesvec.kernels.rows import SEGMENT, RowSide, make_work
 from bayesvec.kernels.trees import Trees
 from bayesvec.kernels.vector import padded_rows
@@ -86,16 +86,16 @@ class Curvature(NamedTuple):
     shapes: Shapes
     weighted: Float64  # (others, K) the other side there, each row times the precision with which it is known
 
-    def rotation(self, other: Float32) -> Float64:
+    def rotation(self, other: Float32) -> Rotation:
         """Return the rotation that takes the other side as it is to the reference (Procrustes)."""
         dim = self.weighted.shape[1]
         left, _, right = np.linalg.svd(other[:, :dim].astype(np.float64).T @ self.weighted)
-        return np.ascontiguousarray(left @ right)
+        return make_rotation(left @ right)
 
 
 def movable(sizes: Int64, fixed: Bool, dim: int) -> Int64:
     """Return the rows, rising, whose curvature is held: of at least K pairs, the longest if all are too many."""
-    most = CURVATURE_BYTES // (2 * dim * (dim + 1))
+    most = CURVATURE_BYTES // (4 * root_size(dim))
     rows = np.flatnonzero((sizes >= dim) & ~fixed)
     if len(rows) > most:
         rows = np.sort(rows[np.argsort(-sizes[rows], kind="stable")[:most]])
@@ -170,8 +170,7 @@ class Half:
         if self.purpose == rng.ALPHA:
             rows, other, sizes = near.alpha, near.rho, near.rho_sizes
         dim, count = rows.shape[1], len(chosen)
-        triangle = dim * (dim + 1) // 2
-        shapes = Shapes(chosen, np.empty((count, triangle), dtype=np.float32), np.empty(count))
+        shapes = Shapes(chosen, np.empty((count, root_size(dim)), dtype=np.float32), np.empty(count))
         x, y, variance = padded_rows(rows), padded_rows(other), padded_rows(np.square(sizes))
         broken = find_shapes(0, count, self.side, x, y, variance, make_work(dim), shapes)
         if broken >= 0:

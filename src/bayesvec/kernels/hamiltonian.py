@@ -31,10 +31,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesvec._types import Float32, Float64, Int64
-from bayesvec.kernels.compiled import compiled, inlined, summing
+from bayesvec._types import Float32, Float64, Int32, Int64
+from bayesvec.kernels.compiled import compiled, inlined
 from bayesvec.kernels.dense import add_gram, factor, fold_gram
-from bayesvec.kernels.logistic import exp_negative, link_single
+from bayesvec.kernels.logistic import exp_negative, slope_single, sum_single, value_single
 from bayesvec.kernels.rng import Key, fill_normals, uniforms
 from bayesvec.kernels.rows import (
     NORMALS,
@@ -46,7 +46,7 @@ from bayesvec.kernels.rows import (
     padded_count,
     take_pairs,
 )
-from bayesvec.kernels.vector import add_four, aligned_zeros, dot_four, padded, scale_four
+from bayesvec.kernels.vector import add_eight, aligned_zeros, dot_eight, padded, scale_four
 
 FEW_AXES = 32
 STEPS = 3, 4  # of a path with fewer axes, and with more: a rejection also undoes the overrelaxation around it
@@ -56,33 +56,84 @@ class Shapes(NamedTuple):
     """The matrices Q of rows, at a reference."""
 
     row: Int64  # (matrices,) the row of each, rising
-    factor: Float32  # (matrices, K (K + 1) / 2) its Cholesky factor U, row by row
+    root: Float32  # (matrices, `root_size`) U^-1, in blocks of eight rows from the diagonal on
     fraction: Float64  # (matrices,) of the trace that is due to the data
 
 
+def root_size(dim: int) -> int:
+    """Return the size of a root: eight rows of K, K - 8, ... numbers, K rounded up to whole vectors."""
+    blocks = padded(dim) // 8
+    return 32 * blocks * (blocks + 1)
+
+
 class Path(NamedTuple):
-    """What one thread needs to move a row, beside its `Work`."""
+    """What one thread needs to move a row, beside its `Work`; vectors of length padded K end with zeros."""
 
     place: Float32  # (padded K,) the current point of the path
     residual: Float32  # (P,) slope of the log likelihood of each pair
-    term: Float32  # (P,) the log likelihoods
-    slope: Float64  # (K,) gradient of the log density, and then h
+    slope: Float64  # (K,) gradient of the log density
     momentum: Float64  # (K,)
-    step: Float64  # (K,) y' - y
-    rotated: Float64  # (K,)
+    force: Float32  # (padded K,) h
+    step: Float32  # (padded K,) y' - y
+    line: Float32  # (padded K,) between two products
+    rotated: Float32  # (padded K,)
+    axes: Int32  # (padded K,) 0, 1, 2, ...
 
 
 def make_path(dim: int, panel: int) -> Path:
     """Return the scratch of one thread whose panels have so many rows."""
+    width = padded(dim)
     return Path(
-        place=aligned_zeros((padded(dim),)),
-        residual=np.zeros(panel, dtype=np.float32),
-        term=np.zeros(panel, dtype=np.float32),
+        place=aligned_zeros((width,)),
+        residual=aligned_zeros((panel,)),
         slope=np.zeros(dim),
         momentum=np.zeros(dim),
-        step=np.zeros(dim),
-        rotated=np.zeros(dim),
+        force=aligned_zeros((width,)),
+        step=aligned_zeros((width,)),
+        line=aligned_zeros((width,)),
+        rotated=aligned_zeros((width,)),
+        axes=np.arange(width, dtype=np.int32),
     )
+
+
+class Rotation(NamedTuple):
+    """The rotation O between a reference and the current axes, as the kernels take it."""
+
+    forth: Float32  # (padded K, padded K) a vector of the current axes times O is one of the reference's
+    back: Float32  # its transpose
+
+
+def make_rotation(matrix: Float64) -> Rotation:
+    """Return an orthogonal matrix as the kernels take it."""
+    dim, width = len(matrix), padded(len(matrix))
+    forth, back = aligned_zeros((width, width)), aligned_zeros((width, width))
+    forth[:dim, :dim], back[:dim, :dim] = matrix, matrix.T
+    return Rotation(forth, back)
+
+
+@inlined
+def _invert(dim: int, upper: Float64, line: Float64) -> None:
+    """Replace U in the upper triangle by its inverse, from the last row up."""
+    for i in range(dim - 1, -1, -1):
+        line[:dim] = 0.0
+        for k in range(i + 1, dim):
+            value = upper[i, k]
+            for j in range(k, dim):
+                line[j] -= value * upper[k, j]
+        scale = 1.0 / upper[i, i]
+        upper[i, i] = scale
+        for j in range(i + 1, dim):
+            upper[i, j] = scale * line[j]
+
+
+@inlined
+def _keep_root(dim: int, upper: Float64, root: Float32) -> None:
+    """Put the upper triangle into ``root``, in blocks of eight rows from the diagonal on."""
+    entry, width = 0, padded_count(dim)
+    for i in range(width):
+        for k in range(i // 8 * 8, width):
+            root[entry] = upper[i, k] if i <= k < dim else 0.0
+            entry += 1
 
 
 @compiled
@@ -107,8 +158,8 @@ def find_shapes(
         for start in range(side.indptr[row], side.indptr[row + 1], len(work.panel)):
             count = min(len(work.panel), side.indptr[row + 1] - start)
             size = take_pairs(start, count, side, work)
-            for p in range(0, size, 4):
-                dot_four(other, work.numbers, p, rows[row], work.eta)
+            for p in range(0, size, 8):
+                dot_eight(other, work.numbers, p, rows[row], work.eta)
             for p in range(size):
                 e = exp_negative(-abs(float(work.eta[p])))
                 near = 1.0 / (1.0 + e)
@@ -119,8 +170,8 @@ def find_shapes(
                 scale_four(other, work.numbers, p, omega, weight, work.panel, work.share)
             add_gram(work.panel, size, dim, gram)
             work.share[:] = 0.0
-            for p in range(0, size, 4):
-                add_four(variance, work.numbers, p, weight, work.share)
+            for p in range(0, size, 8):
+                add_eight(variance, work.numbers, p, weight, work.share)
             for k in range(dim):
                 gram[k, k] += work.share[k]
         fold_gram(dim, gram)
@@ -132,95 +183,76 @@ def find_shapes(
         shapes.fraction[place] = data_fraction(data, prior)
         if not factor(gram, dim, padded_count(dim)):
             return row
-        entry = 0
-        for i in range(dim):
-            for k in range(i, dim):
-                shapes.factor[place, entry] = gram[i, k]
-                entry += 1
+        _invert(dim, gram, work.x)
+        _keep_root(dim, gram, shapes.root[place])
     return -1
 
 
-@summing
-def _total(terms: Float32, count: int) -> float:
-    total = 0.0
-    for p in range(count):
-        total += terms[p]
-    return total
-
-
-@summing
-def _dot(left: Float32, right: Float64) -> float:
-    total = 0.0
-    for k in range(len(right)):
-        total += left[k] * right[k]
-    return total
-
-
 @compiled
-def _evaluate(row: int, side: RowSide, other: Float32, work: Work, path: Path) -> float:
-    """Return the log density of a row at ``path.place``; leave its gradient in ``path.slope``."""
-    slope, place = path.slope, path.place
-    slope[:] = 0.0
+def _evaluate(row: int, side: RowSide, other: Float32, valued: bool, work: Work, path: Path) -> float:
+    """Put the gradient of a row's log density at ``path.place`` into ``path.slope``.
+
+    Returns the log density if it is to be ``valued``, else 0.
+    """
+    slope, place, share, eta, residual = path.slope, path.place, work.share, work.eta, path.residual
     density = 0.0
-    for start in range(side.indptr[row], side.indptr[row + 1], len(work.panel)):
-        count = min(len(work.panel), side.indptr[row + 1] - start)
-        size = take_pairs(start, count, side, work)
-        for p in range(0, size, 4):
-            dot_four(other, work.numbers, p, place, work.eta)
-        link_single(work.eta[:size], work.n, work.kappa, side.weight, path.residual, path.term)
-        density += _total(path.term, count)
-        for p in range(count, size):
-            path.residual[p] = 0.0
-        work.share[:] = 0.0
-        for p in range(0, size, 4):
-            add_four(other, work.numbers, p, path.residual, work.share)
-        for k in range(work.dim):
-            slope[k] += work.share[k]
     for k in range(work.dim):
         x, precision, shift = float(place[k]), side.precision[row, k], side.shift[row, k]
         density += x * (shift - 0.5 * precision * x)
-        slope[k] += shift - precision * x
-    return density
+        slope[k] = shift - precision * x
+    for start in range(side.indptr[row], side.indptr[row + 1], len(work.panel)):
+        count = min(len(work.panel), side.indptr[row + 1] - start)
+        if count % 8 == 0:
+            stop = start + count
+            numbers, n, kappa = side.other[start:stop], side.n[start:stop], side.kappa[start:stop]
+        else:
+            take_pairs(start, count, side, work)
+            numbers, n, kappa = work.numbers, work.n, work.kappa
+        size = padded_count(count)
+        for p in range(0, size, 8):
+            dot_eight(other, numbers, p, place, eta)
+        slope_single(eta[:size], n, kappa, side.weight, residual)
+        for p in range(count, size):
+            residual[p] = 0.0
+        for k in range(len(share)):
+            share[k] = 0.0
+        for p in range(0, size, 8):
+            add_eight(other, numbers, p, residual, share)
+        for k in range(work.dim):
+            slope[k] += share[k]
+        if valued:
+            value_single(eta[:count], n, kappa, side.weight, work.terms)
+            density += sum_single(work.terms[:count])
+    return density if valued else 0.0
 
 
 @compiled
-def _rotate(matrix: Float64, x: Float64, out: Float64) -> None:
-    """Put ``x @ matrix`` into ``out``."""
-    out[:] = 0.0
-    for i in range(len(x)):
-        value, line = x[i], matrix[i]
-        for k in range(len(out)):
-            out[k] += value * line[k]
-
-
-@compiled
-def _whiten(upper: Float32, rotation: Float64, path: Path) -> None:
-    """Replace ``path.slope`` g by h = U^-T O^T g."""
-    slope, x = path.slope, path.rotated
-    _rotate(rotation, slope, x)
+def _whiten(root: Float32, rotation: Rotation, path: Path) -> None:
+    """Put h = U^-T O^T g into ``path.force``, of the gradient g in ``path.slope``."""
+    line, rotated, force, width = path.line, path.rotated, path.force, len(path.force)
+    for k in range(len(path.slope)):
+        line[k] = path.slope[k]
+    for k in range(width):
+        rotated[k] = force[k] = 0.0
+    for p in range(0, width, 8):
+        add_eight(rotation.forth, path.axes, p, line, rotated)
     entry = 0
-    for i in range(len(x)):
-        value = x[i] / upper[entry]
-        slope[i] = value
-        line, rest = upper[entry + 1 : entry + len(x) - i], x[i + 1 :]
-        for k in range(len(rest)):
-            rest[k] -= line[k] * value
-        entry += len(x) - i
+    for p in range(0, width, 8):
+        block = root[entry : entry + 8 * (width - p)].reshape((8, width - p))
+        add_eight(block, path.axes, 0, rotated[p:], force[p:])
+        entry += 8 * (width - p)
 
 
 @compiled
-def _advance(upper: Float32, back: Float64, path: Path) -> None:
-    """Add O U^-1 ``path.step`` to the place; ``back`` is O^T."""
-    x, dim = path.rotated, len(path.step)
-    entry = dim * (dim + 1) // 2
-    for i in range(dim - 1, -1, -1):
-        entry -= dim - i
-        explained = _dot(upper[entry + 1 : entry + dim - i], x[i + 1 :]) if i + 1 < dim else 0.0
-        x[i] = (path.step[i] - explained) / upper[entry]
-    for i in range(dim):
-        value, line = x[i], back[i]
-        for k in range(dim):
-            path.place[k] += value * line[k]
+def _advance(root: Float32, rotation: Rotation, path: Path) -> None:
+    """Add O U^-1 ``path.step`` to the place."""
+    line, width, entry = path.line, len(path.step), 0
+    for p in range(0, width, 8):
+        block = root[entry : entry + 8 * (width - p)].reshape((8, width - p))
+        dot_eight(block, path.axes, 0, path.step[p:], line[p:])
+        entry += 8 * (width - p)
+    for p in range(0, width, 8):
+        add_eight(rotation.back, path.axes, p, line, path.place)
 
 
 @inlined
@@ -235,10 +267,9 @@ def _square(x: Float64) -> float:
 def _move_row(
     row: int,
     side: RowSide,
-    upper: Float32,
+    root: Float32,
     fraction: float,
-    rotation: Float64,
-    back: Float64,
+    rotation: Rotation,
     x: Float32,
     other: Float32,
     overrelax: float,
@@ -248,23 +279,22 @@ def _move_row(
 ) -> None:
     """Move one row to the end of a path, if that is accepted."""
     steps = STEPS[0] if work.dim < FEW_AXES else STEPS[1]
-    dim, slope, momentum, step = work.dim, path.slope, path.momentum, path.step
+    dim, force, momentum, step = work.dim, path.force, path.momentum, path.step
     angle = math.acos(-fraction * overrelax) / steps
     cosine, sine, kick = math.cos(angle), math.sin(angle), math.tan(0.5 * angle)
     fill_normals(key, row, NORMALS, momentum)
     path.place[:] = x
-    density = _evaluate(row, side, other, work, path)
-    _whiten(upper, rotation, path)
-    change = 0.5 * _square(momentum) - density
-    for _ in range(steps):
+    change = 0.5 * _square(momentum) - _evaluate(row, side, other, True, work, path)
+    _whiten(root, rotation, path)
+    for number in range(1, steps + 1):
         for k in range(dim):
-            momentum[k] += kick * slope[k]
+            momentum[k] += kick * force[k]
             step[k] = sine * momentum[k]
-        _advance(upper, back, path)
-        density = _evaluate(row, side, other, work, path)
-        _whiten(upper, rotation, path)
+        _advance(root, rotation, path)
+        density = _evaluate(row, side, other, number == steps, work, path)
+        _whiten(root, rotation, path)
         for k in range(dim):
-            momentum[k] = cosine * momentum[k] + kick * (slope[k] + step[k])
+            momentum[k] = cosine * momentum[k] + kick * (force[k] + step[k])
     change += density - 0.5 * _square(momentum)
     if math.log(uniforms(key, row, NORMALS + NORMALS_STEP)[0]) < change:  # never, if it is not a number
         x[:] = path.place
@@ -277,8 +307,7 @@ def move_rows(
     order: Int64,
     side: RowSide,
     shapes: Shapes,
-    rotation: Float64,
-    back: Float64,
+    rotation: Rotation,
     rows: Float32,
     other: Float32,
     overrelax: float,
@@ -286,24 +315,9 @@ def move_rows(
     work: Work,
     path: Path,
 ) -> None:
-    """Move the rows of the matrices ``order[first:last]`` given ``other`` in place.
-
-    ``rotation`` is O, by which a reference vector is that of the current axes times O, and ``back`` its transpose.
-    """
+    """Move the rows of the matrices ``order[first:last]`` given ``other`` in place."""
     for place in range(first, last):
         number = int(order[place])
         row = int(shapes.row[number])
-        _move_row(
-            row,
-            side,
-            shapes.factor[number],
-            shapes.fraction[number],
-            rotation,
-            back,
-            rows[row],
-            other,
-            overrelax,
-            key,
-            work,
-            path,
-        )
+        root, fraction = shapes.root[number], shapes.fraction[number]
+        _move_row(row, side, root, fraction, rotation, rows[row], other, overrelax, key, work, path)

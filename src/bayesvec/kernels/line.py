@@ -7,7 +7,8 @@ import numpy as np
 
 from bayesvec._types import Float32, Float64
 from bayesvec.kernels.compiled import compiled
-from bayesvec.kernels.rows import RowSide, Work, log_likelihoods
+from bayesvec.kernels.logistic import sum_single, value_single
+from bayesvec.kernels.rows import RowSide, Work
 from bayesvec.kernels.vector import dot_rows
 
 
@@ -42,7 +43,6 @@ def log_likelihood_rows(
             count = min(len(moved), stop - start)
             for p in range(count):
                 moved[p] = eta[start + p] + np.float32(s) * slope[start + p]
-            log_likelihoods(moved[:count], side.n[start:], side.kappa[start:], side.weight, terms)
-            for p in range(count):
-                total += terms[p]
+            value_single(moved[:count], side.n[start:], side.kappa[start:], side.weight, terms)
+            total += sum_single(terms[:count])
         out[row] = total

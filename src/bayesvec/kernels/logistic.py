@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from bayesvec._types import Float32, Float64, Int32
-from bayesvec.kernels.compiled import fused
+from bayesvec.kernels.compiled import fused, summing
 
 FLOOR = -708.0  # exp of less is not a normal number
 
@@ -80,7 +80,7 @@ def curve(eta: Float64, n_pos: Int32, n_neg: Int32, weight: Float64) -> None:
 
 
 # The same in single precision, for loops over pairs whose logits are no more exact than that.
-_ONE, _HALF, _TWO = np.float32(1.0), np.float32(0.5), np.float32(2.0)
+_ZERO, _HALF, _ONE, _TWO = np.float32(0.0), np.float32(0.5), np.float32(1.0), np.float32(2.0)
 _FLOOR_SINGLE = np.float32(-87.0)
 _MAGIC_SINGLE = np.float32(1.5 * 2.0**23)
 _LOG2E_SINGLE = np.float32(_LOG2E)
@@ -93,37 +93,56 @@ _EXPONENT_SINGLE = np.int32(23)
 
 
 @fused
-def link_single(
-    eta: Float32, n: Int32, kappa: Float32, weight: float, residual: Float32, term: Float32
-) -> None:
-    """Put kappa - w n (s(eta) - 1/2), the slope of the log likelihood, into ``residual``; that itself into ``term``.
+def _exp_negative_single(y: np.float32) -> np.float32:
+    """Return the exponential of ``y`` <= 0, or exp(-87) where that is more."""
+    y = _FLOOR_SINGLE if y < _FLOOR_SINGLE else y
+    shifted = y * _LOG2E_SINGLE + _MAGIC_SINGLE
+    k = shifted - _MAGIC_SINGLE
+    r = (y - k * _LN2_HIGH_SINGLE) - k * _LN2_LOW_SINGLE
+    series = _EXP_SINGLE[0]
+    for j in range(1, 8):
+        series = series * r + _EXP_SINGLE[j]
+    power = np.int32((np.float32(shifted).view(np.int32) << _EXPONENT_SINGLE) + _ONE_BITS_SINGLE)
+    scaled: np.float32 = series * power.view(np.float32)
+    return scaled
 
-    With kappa = w (n+ - n / 2) the log likelihood is -w n log(1 + e) - |eta| w n', where n' is n- for eta >= 0 and
-    n+ below: a sum of terms of one sign, so that nothing cancels.
+
+@fused
+def slope_single(eta: Float32, n: Int32, kappa: Float32, weight: float, residual: Float32) -> None:
+    """Put kappa - w n (s(eta) - 1/2), the slope of the log likelihood of each pair, into ``residual``."""
+    w = np.float32(weight)
+    for i in range(eta.shape[0]):
+        e = _exp_negative_single(-abs(eta[i]))
+        near = _ONE / (_ONE + e)
+        s = near if eta[i] >= _ZERO else e * near
+        residual[i] = kappa[i] - w * np.float32(n[i]) * (s - _HALF)
+
+
+@fused
+def value_single(eta: Float32, n: Int32, kappa: Float32, weight: float, term: Float32) -> None:
+    """Put the log likelihood of each pair into ``term``.
+
+    With kappa = w (n+ - n / 2) it is -w n log(1 + e) - |eta| w n', where n' is n- for eta >= 0 and n+ below: a sum
+    of terms of one sign, so that nothing cancels.
     """
     w = np.float32(weight)
     for i in range(eta.shape[0]):
-        x = eta[i]
-        size = abs(x)
-        y = -size
-        y = _FLOOR_SINGLE if y < _FLOOR_SINGLE else y
-        shifted = y * _LOG2E_SINGLE + _MAGIC_SINGLE
-        k = shifted - _MAGIC_SINGLE
-        r = (y - k * _LN2_HIGH_SINGLE) - k * _LN2_LOW_SINGLE
-        series = _EXP_SINGLE[0]
-        for j in range(1, 8):
-            series = series * r + _EXP_SINGLE[j]
-        power = np.int32((np.float32(shifted).view(np.int32) << _EXPONENT_SINGLE) + _ONE_BITS_SINGLE)
-        e = series * power.view(np.float32)
-        near = _ONE / (_ONE + e)
+        size = abs(eta[i])
+        e = _exp_negative_single(-size)
         f = e / (_TWO + e)
         z = f * f
         atanh = _ATANH_SINGLE[0]
         for j in range(1, 7):
             atanh = atanh * z + _ATANH_SINGLE[j]
         half = _HALF * w * np.float32(n[i])
-        up = x >= np.float32(0.0)
-        s = near if up else e * near
-        residual[i] = kappa[i] - _TWO * half * (s - _HALF)
-        wrong = half - kappa[i] if up else half + kappa[i]
+        wrong = half - kappa[i] if eta[i] >= _ZERO else half + kappa[i]
         term[i] = -size * wrong - _TWO * half * (_TWO * f * atanh)
+
+
+@summing
+def sum_single(terms: Float32) -> float:
+    """Return the sum of numbers in single precision, added up in double."""
+    total = 0.0
+    for i in range(len(terms)):
+        total += terms[i]
+    return total

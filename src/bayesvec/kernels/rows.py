@@ -30,11 +30,11 @@ import numpy as np
 from bayesvec._types import Bool, Float32, Float64, Int32, Int64
 from bayesvec.kernels.compiled import compiled, inlined
 from bayesvec.kernels.dense import add_gram, factor, fold_gram, solve_factor
-from bayesvec.kernels.logistic import exp_negative, log1p_unit
+from bayesvec.kernels.logistic import sum_single, value_single
 from bayesvec.kernels.polyagamma import draw_groups
 from bayesvec.kernels.polyagamma_tables import Tables
 from bayesvec.kernels.rng import Key, fill_blocks, fill_normals
-from bayesvec.kernels.vector import aligned_zeros, dot_four, dot_rows, padded, scale_four
+from bayesvec.kernels.vector import aligned_zeros, dot_eight, dot_rows, padded, scale_four
 
 SEGMENT = 1 << 14  # pairs after which a row's sums are cut, so that threads can share a huge row
 
@@ -74,7 +74,7 @@ class Work(NamedTuple):
     line: Float32  # (1, padded K)
     noise: Float64  # (2 K,)
     x: Float64  # (padded (K + 1),)
-    terms: Float64  # (P,)
+    terms: Float32  # (P,) log likelihoods
 
 
 def make_work(dim: int) -> Work:
@@ -99,7 +99,7 @@ def make_work(dim: int) -> Work:
         line=aligned_zeros((1, width)),
         noise=np.zeros(2 * dim),
         x=np.zeros(padded(dim + 1)),
-        terms=np.zeros(size),
+        terms=np.zeros(size, dtype=np.float32),
     )
 
 
@@ -157,8 +157,8 @@ def fill_panel(
     """
     size = take_pairs(start, count, side, work)
     numbers, eta, omega, share = work.numbers, work.eta, work.omega, work.share
-    for p in range(0, size, 4):
-        dot_four(other, numbers, p, x, eta)
+    for p in range(0, size, 8):
+        dot_eight(other, numbers, p, x, eta)
     fill_blocks(key, row, first >> 2, omega.view(np.int32)[:size])
     draw_groups(work.n[:size], eta, tables, omega)
     for p in range(size):
@@ -365,15 +365,6 @@ def redraw_rows(
 
 
 @compiled
-def log_likelihoods(eta: Float32, n: Int32, kappa: Float32, weight: float, out: Float64) -> None:
-    """Put the log likelihood of each pair into ``out``, a loop of its own so that it is vectorised."""
-    for p in range(len(eta)):
-        value = float(eta[p])
-        far = log1p_unit(exp_negative(-abs(value)))
-        out[p] = kappa[p] * value - weight * n[p] * (0.5 * abs(value) + far)
-
-
-@compiled
 def log_posterior_rows(
     first: int, last: int, side: RowSide, rows: Float32, other: Float32, data: bool, work: Work, out: Float64
 ) -> None:
@@ -392,9 +383,8 @@ def log_posterior_rows(
         for start in range(side.indptr[row], stop, len(eta)):
             count = min(len(eta), stop - start)
             size = take_pairs(start, count, side, work)
-            for p in range(0, size, 4):
-                dot_four(other, work.numbers, p, rows[row], eta)
-            log_likelihoods(eta[:count], work.n, work.kappa, side.weight, terms)
-            for p in range(count):
-                total += terms[p]
+            for p in range(0, size, 8):
+                dot_eight(other, work.numbers, p, rows[row], eta)
+            value_single(eta[:count], work.n, work.kappa, side.weight, terms)
+            total += sum_single(terms[:count])
         out[row] = total

@@ -135,9 +135,18 @@ def row_of(context: Any, builder: Any, array_type: Any, array: Any, row: Any = N
 
 
 def emit_loop(
-    builder: Any, count: Any, starts: list[Any], body: Callable[[Any, list[Any]], list[Any]]
+    builder: Any,
+    count: Any,
+    starts: list[Any],
+    body: Callable[[Any, list[Any]], list[Any]],
+    *,
+    short: bool = False,
 ) -> list[Any]:
-    """Emit ``values = body(i, values)`` for i = 0 .. count - 1, at least once; return the last values."""
+    """Emit ``values = body(i, values)`` for i = 0 .. count - 1, at least once; return the last values.
+
+    A ``short`` loop, over the vectors of a row, is not unrolled: it would spend most of its time in the copy for the
+    remainder.
+    """
     before = builder.block
     loop = builder.function.append_basic_block("loop")
     after = builder.function.append_basic_block("after")
@@ -149,6 +158,8 @@ def emit_loop(
     for value, start in zip(values, starts, strict=True):
         value.add_incoming(start, before)
     results = body(index, values)
+    if short:  # LLVM does not unroll a loop with inline assembly, even if it is empty
+        builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True)
     following = builder.add(index, as_index(1))
     index.add_incoming(following, loop)
     for value, result in zip(values, results, strict=True):
@@ -158,23 +169,23 @@ def emit_loop(
     return results
 
 
-def _four_rows(context: Any, builder: Any, kinds: Any, args: Any) -> tuple[list[Any], Any]:
-    """Pointers to the rows of ``args[0]`` whose numbers are ``args[1][place : place + 4]``, and their length."""
+def _numbered_rows(context: Any, builder: Any, kinds: Any, args: Any, count: int) -> tuple[list[Any], Any]:
+    """Pointers to the rows of ``args[0]`` whose numbers are ``args[1][place : place + count]``, and their length."""
     numbers, _ = row_of(context, builder, kinds[1], args[1])
     rows, width = [], None
-    for i in range(4):
+    for i in range(count):
         number = builder.load(builder.gep(numbers, [builder.add(args[2], as_index(i))]))
         row, width = row_of(context, builder, kinds[0], args[0], builder.sext(number, _INDEX))
         rows.append(row)
     return rows, builder.udiv(width, as_index(FLOATS.lanes))
 
 
-def _dot_four(typing, source, numbers, place, x, out):  # type: ignore[no-untyped-def]
+def _dot_eight(typing, source, numbers, place, x, out):  # type: ignore[no-untyped-def]
     signature = types.void(source, numbers, types.int64, x, out)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
         kinds = signature.args
-        rows, vectors = _four_rows(context, builder, kinds, args)
+        rows, vectors = _numbered_rows(context, builder, kinds, args, 8)
         x, _ = row_of(context, builder, kinds[3], args[3])
         out, _ = row_of(context, builder, kinds[4], args[4])
 
@@ -187,8 +198,11 @@ def _dot_four(typing, source, numbers, place, x, out):  # type: ignore[no-untype
                 for piece, total in zip(pieces, sums, strict=True)
             ]
 
-        sums = emit_loop(builder, vectors, [FLOATS.zero] * 4, body)
-        Vectors(ir.FloatType(), 4).store(builder, FLOATS.sums_of_four(builder, sums), out, args[2])
+        sums = emit_loop(builder, vectors, [FLOATS.zero] * 8, body, short=True)
+        half = Vectors(ir.FloatType(), 4)
+        for i in (0, 4):
+            offset = builder.add(args[2], as_index(i))
+            half.store(builder, FLOATS.sums_of_four(builder, sums[i : i + 4]), out, offset)
 
     return signature, generate
 
@@ -198,7 +212,7 @@ def _scale_four(typing, source, numbers, place, root, weight, panel, y):  # type
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
         kinds = signature.args
-        rows, vectors = _four_rows(context, builder, kinds, args)
+        rows, vectors = _numbered_rows(context, builder, kinds, args, 4)
         places = [builder.add(args[2], as_index(i)) for i in range(4)]
         scales, weights = (
             [FLOATS.spread(builder, builder.load(builder.gep(pointer, [place]))) for place in places]
@@ -217,19 +231,19 @@ def _scale_four(typing, source, numbers, place, root, weight, panel, y):  # type
             FLOATS.store(builder, total, y, offset)
             return []
 
-        emit_loop(builder, vectors, [], body)
+        emit_loop(builder, vectors, [], body, short=True)
 
     return signature, generate
 
 
-def _add_four(typing, source, numbers, place, weight, y):  # type: ignore[no-untyped-def]
+def _add_eight(typing, source, numbers, place, weight, y):  # type: ignore[no-untyped-def]
     signature = types.void(source, numbers, types.int64, weight, y)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
         kinds = signature.args
-        rows, vectors = _four_rows(context, builder, kinds, args)
+        rows, vectors = _numbered_rows(context, builder, kinds, args, 8)
         held, _ = row_of(context, builder, kinds[3], args[3])
-        places = [builder.add(args[2], as_index(i)) for i in range(4)]
+        places = [builder.add(args[2], as_index(i)) for i in range(8)]
         weights = [FLOATS.spread(builder, builder.load(builder.gep(held, [place]))) for place in places]
         y, _ = row_of(context, builder, kinds[4], args[4])
 
@@ -241,7 +255,7 @@ def _add_four(typing, source, numbers, place, weight, y):  # type: ignore[no-unt
             FLOATS.store(builder, total, y, offset)
             return []
 
-        emit_loop(builder, vectors, [], body)
+        emit_loop(builder, vectors, [], body, short=True)
 
     return signature, generate
 
@@ -375,12 +389,12 @@ def _emit_tile(
             doubles.store(builder, new, line, offset)
 
 
-# out[place + i] = source[numbers[place + i]] @ x for i < 4: float32 rows
-dot_four: Any = intrinsic(_dot_four)
+# out[place + i] = source[numbers[place + i]] @ x for i < 8: float32 rows
+dot_eight: Any = intrinsic(_dot_eight)
 # for i < 4, with j = place + i: panel[j] = root[j] * source[numbers[j]]; y += weight[j] * source[numbers[j]]
 scale_four: Any = intrinsic(_scale_four)
-# y += weight[j] * source[numbers[j]] for j = place .. place + 3
-add_four: Any = intrinsic(_add_four)
+# y += weight[j] * source[numbers[j]] for j = place .. place + 7
+add_eight: Any = intrinsic(_add_eight)
 # returns left[i] @ right[j] of float32 rows
 dot_rows: Any = intrinsic(_dot_rows)
 # returns matrix[row, start:stop] @ x[start:stop] of float64 rows

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesvec._parallel import Threads
-from bayesvec._types import Bool, Float32, Float64
+from bayesvec._types import Bool, Float32
 from bayesvec.inference.gibbs import AUGMENT_EVERY, Options
 from bayesvec.inference.sides import Colour, Half
 from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import couple_rows
-from bayesvec.kernels.hamiltonian import make_path, move_rows
+from bayesvec.kernels.hamiltonian import Rotation, make_path, move_rows
 from bayesvec.kernels.polyagamma_tables import Tables
 from bayesvec.kernels.rows import (
     SEGMENT,
@@ -120,14 +120,14 @@ def _move_colour(
     colour: Colour,
     rows: Float32,
     other: Float32,
-    rotation: Float64,
+    rotation: Rotation,
     drawing: Drawing,
 ) -> Bool:
     """Move the rows of a colour whose curvature is held by Hamiltonian dynamics; return which these are."""
     options, _, key, works, threads = drawing
     base, coupling, near = half.side.shift, half.coupling, half.near
     assert near is not None
-    shapes, back = near.shapes, np.ascontiguousarray(rotation.T)
+    shapes = near.shapes
     paths = [make_path(work.dim, len(work.panel)) for work in works]
     order = np.flatnonzero(np.isin(shapes.row, colour.rows))
     moved = shapes.row[order]
@@ -136,7 +136,7 @@ def _move_colour(
         if coupling is not None:
             couple_rows(first, last, moved, coupling, 1.0, rows, base, side.shift)
         relax, own, path = float(options.path_overrelax), works[thread], paths[thread]
-        move_rows(first, last, order, side, shapes, rotation, back, rows, other, relax, key, own, path)
+        move_rows(first, last, order, side, shapes, rotation, rows, other, relax, key, own, path)
 
     sizes = np.diff(side.indptr)[moved]
     threads.run(work, threads.chunks(sizes + works[0].dim, half.least))
