@@ -270,8 +270,7 @@ def measure_start(place, answer, dim=50):
         return found
 
     timed(start, "with_weight", "weight")
-    timed(start, "with_start", "precisions")
-    timed(driver, "find_start", "mode")
+    timed(driver, "find_start", "start")
     Gibbs.step = step
     bv.fit(counts, dim=dim, chains=1, warmup=5, draws=5, progress=False)
     sweep = median(sweeps[-10:])

@@ -12,6 +12,9 @@ from bayesvec.chains import start as start_module
 from bayesvec.chains.start import jittered
 from bayesvec.errors import OptionError
 from bayesvec.inference.start import JITTER, LEAST_JITTER
+from bayesvec.model.density import Model
+from bayesvec.model.map import find_map
+from bayesvec.priors import spherical
 from bayesvec.storage.reader import open_draws
 from run_tools import draw_bytes, small_counts
 
@@ -65,17 +68,35 @@ def test_rows_of_which_much_is_known_scatter_less(tmp_path):
 
 
 def test_starts_at_the_map_of_the_model(tmp_path):
-    from bayesvec.model.map import find_map
-    from bayesvec.priors import spherical
-
-    gibbs(tmp_path / "run")
+    gibbs(tmp_path / "run", init="map")
     begin = read_arrays(tmp_path / "run" / "state" / "begin.arrays")
     found = find_map(small_counts(), spherical(0.5), 2, seed=1, max_iterations=100)
     np.testing.assert_allclose(begin["rho"], found.rho, atol=1e-10)
 
 
+def test_starts_after_a_short_run(tmp_path):
+    """Its last state has the log posterior of a long run; on any number of threads it is the same."""
+    counts = bv.simulate(vocab=60, dim=3, pairs=40_000, seed=1)[0]
+    begins = []
+    for threads in (1, 2):
+        post = bv.fit(
+            counts, 3, draws=200, warmup=100, threads=threads, out=tmp_path / f"{threads}", progress=False
+        )
+        begins.append(read_arrays(tmp_path / f"{threads}" / "state" / "begin.arrays"))
+    for name, array in begins[0].items():
+        np.testing.assert_array_equal(begins[1][name], array)
+    begin, prior = begins[0], bv.priors.covariance(3)
+    model = Model(counts, prior.at(begin["scales"]))
+    there = model.log_posterior(begin["rho"], begin["alpha"]) + prior.shared.log_density(begin["scales"])
+    draws = post.draws.stats("lp")
+    assert abs(there - draws.mean()) < 5.0 * draws.std()
+    mode = find_map(counts, prior.at(begin["scales"]), 3, max_iterations=100)
+    at_mode = mode.log_posterior + prior.shared.log_density(begin["scales"])
+    assert abs(at_mode - draws.mean()) > 8.0 * draws.std()  # which a start at the mode would not have
+
+
 def test_zero_map_starts_at_random(tmp_path):
-    gibbs(tmp_path / "run", prior_precision=1e4)
+    gibbs(tmp_path / "run", prior_precision=1e4, init="map")
     assert read_arrays(tmp_path / "run" / "state" / "begin.arrays") == {}
     assert open_draws(tmp_path / "run").finished
 

@@ -173,7 +173,7 @@ def test_all_settings_reach_the_run(counts, bayesvec):
             "joint": "auto",
             "overrelax": 0.7,
             "hamiltonian": "auto",
-            "path_overrelax": 0.9,
+            "path_overrelax": 0.95,
         },
     }
     assert {name: settings[name] for name in expected} == expected
@@ -377,7 +377,7 @@ def test_gibbs_options_have_two_spellings(counts, bayesvec):
         "joint": "auto",
         "overrelax": 0.7,
         "hamiltonian": "auto",
-        "path_overrelax": 0.9,
+        "path_overrelax": 0.95,
     }
 
 

@@ -32,7 +32,7 @@ _NAMED = re.compile(r"vectors [0-9a-f]{16}")
 
 
 def is_given(init: Any) -> bool:
-    """Whether a run starts at vectors that were given, not at a MAP or at random."""
+    """Whether a run starts at vectors that were given, not at a state that is found or at random."""
     return not (isinstance(init, str) and init in INITS)
 
 

@@ -1,4 +1,4 @@
-"""Where chains start: a MAP, the anchors, vectors that were given; found once and kept by the backend."""
+"""Where chains start: a short run, a MAP, anchors, vectors that were given; found once and kept by the backend."""
 
 import sys
 from collections.abc import Mapping
@@ -10,8 +10,10 @@ from bayesvec._parallel import Threads
 from bayesvec._progress import progress
 from bayesvec._types import Array
 from bayesvec.chains.given import is_given, start_at
+from bayesvec.chains.short import SETTLING, short_run
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.inference.contract import Report, silent
+from bayesvec.inference.gibbs.precisions import start_scales
 from bayesvec.inference.start import START_ITERATIONS, jitter_sizes
 from bayesvec.kernels import rng
 from bayesvec.model.density import Model
@@ -27,7 +29,7 @@ ANCHOR_ITERATIONS = 5000  # until the MAP has converged
 def find_start(
     store: Store, counts: PairCounts, prior: Prior, *, threads: int, show: bool = False, warn: Report = silent
 ) -> dict[str, Array]:
-    """Return the MAP and the anchors that chains start with.
+    """Return the vectors, the scales of the prior and the anchors that chains start with.
 
     Parameters
     ----------
@@ -48,19 +50,23 @@ def find_start(
     start = store.read_state("begin")
     if start is None:
         start = {}
-        fixed = settings.identify == "fixed"
+        fixed, scales = settings.identify == "fixed", start_scales(prior)
+        at_mode = settings.init == "map" or (fixed and settings.init == "auto")
         mode = None
-        if fixed or (settings.init == "map" and settings.sweeping):
-            mode = _find_mode(counts, prior, settings, threads=threads, show=show)
+        if settings.sweeping and not fixed and (settings.init == "auto" or (at_mode and len(scales))):
+            start |= _settle(counts, prior, settings, threads=threads, show=show)
+            scales = start["scales"]
+        if fixed or (at_mode and settings.sweeping):
+            mode = _find_mode(counts, prior.at(scales), settings, threads=threads, show=show)
             if fixed:
                 start |= _anchors(mode, settings)
-            if settings.init == "map" and np.any(mode.rho) and np.any(mode.alpha):
+            if at_mode and np.any(mode.rho) and np.any(mode.alpha):
                 start |= {"rho": mode.rho, "alpha": mode.alpha}
         if is_given(settings.init):
             given = store.read_state("start") or {}
             start |= start_at(given, counts, prior, settings, mode=mode if fixed else None, threads=threads)
         if "rho" in start:
-            start |= _noise_sizes(start, counts, prior, threads=threads)
+            start |= _noise_sizes(start, counts, prior.at(scales), threads=threads) | {"scales": scales}
         store.write_state("begin", start)
     if not start.get("map_converged", True):  # the draws then depend on where the search stopped
         warn(
@@ -69,6 +75,18 @@ def find_start(
             "smaller dim"
         )
     return start
+
+
+def _settle(
+    counts: PairCounts, prior: Prior, settings: Settings, *, threads: int, show: bool
+) -> dict[str, Array]:
+    """Return the last state of a short run."""
+    how = {"dim": settings.dim, "seed": settings.seed, "threads": threads}
+    with progress("looking for a start", SETTLING, enabled=show, announce=True) as advance:
+        for state, info in short_run(counts, prior, SETTLING, **how):
+            advance(1, f"log posterior {info.log_posterior:.1f}")
+            last = state
+    return {name: getattr(last, name) for name in ("rho", "alpha", "scales")}
 
 
 def _find_mode(
@@ -112,14 +130,14 @@ def _noise_sizes(
 
 
 def jittered(start: Mapping[str, Array], seed: int, chain: int) -> dict[str, Array]:
-    """Return the MAP with noise of the chain's own: chains that agree later have forgotten their start.
+    """Return the start with noise of the chain's own: chains that agree later have forgotten where they started.
 
     The noise of a coordinate is about its conditional standard deviation, so that chains start with the spread that
     the posterior has, not at a mode; more would push words of which much is known out of the mode, and each chain
     into one of its own.
     """
     key = rng.make_key(seed, rng.START, chain=chain, sweep=rng.Start.JITTER)
-    result = {}
+    result = {"scales": start["scales"]} if "scales" in start else {}
     for row, side in enumerate(("rho", "alpha")):
         noise = np.empty(start[side].size)
         rng.fill_normals(key, row, 0, noise)

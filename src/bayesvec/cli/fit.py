@@ -106,9 +106,9 @@ def fit(
     ),
     init: str | None = _option(
         SAMPLING,
-        "Start near a short MAP, at random, or near vectors: a word2vec or GloVe file, or a run "
+        "Start after a short run, near a short MAP, at random, or near vectors: a word2vec or GloVe file, or a run "
         f"[default: {Settings.init}].",
-        metavar="map|random|VECTORS",
+        metavar="auto|map|random|VECTORS",
     ),
     allow_pickle: bool = typer.Option(
         False,

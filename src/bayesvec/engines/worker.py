@@ -79,6 +79,8 @@ def lay_out(run: Folder, purpose: int, workers: int, number: int) -> Part:
     half, near = half.only(pairs, blocks[number]), Near.start(begin)
     if near is not None and METHOD.stored_options(run.settings.options).moves(dim):
         chosen = movable(np.diff(pairs.indptr), fixed, dim)
+        at = prior.at(near.scales)
+        half = half.at(at.rho if purpose == rng.RHO else at.alpha)
         half = half.at_reference(near, chosen[np.isin(chosen, blocks[number])])
     return Part(half, own, blocks)
 

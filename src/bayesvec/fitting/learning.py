@@ -1,4 +1,4 @@
-"""What short Gibbs runs find before a run starts: the weight of a sample, precisions to start at or to fix."""
+"""What short Gibbs runs find before a run starts: the weight of a sample, precisions that a method cannot learn."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,7 +10,8 @@ from bayesvec._progress import progress as show_progress
 from bayesvec._progress import tell
 from bayesvec._validate import LEAST_WEIGHT
 from bayesvec.chains.display import announce_compiling
-from bayesvec.chains.precision import LEARNER, learn_precision, learn_prior, short_run
+from bayesvec.chains.precision import learn_precision, learn_prior
+from bayesvec.chains.short import METHOD, short_run
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.diagnostics.dependence import estimate_weight
 from bayesvec.inference.methods import find
@@ -18,9 +19,8 @@ from bayesvec.priors import Prior, spherical
 from bayesvec.priors.learned import precisions_stated
 from bayesvec.storage.settings import Settings
 
-WEIGHING = 25  # sweeps from a random start after which the documents are weighed
+WEIGHING = 15  # sweeps from a random start after which the documents are weighed
 WEIGHINGS = 2
-STARTING = 25  # sweeps after which the precisions of a shared covariance have about converged
 
 
 def with_weight(
@@ -47,7 +47,7 @@ def with_weight(
         ) as advance,
     ):
         for _ in range(WEIGHINGS):
-            for state in short_run(replace(counts, weight=weight), own, WEIGHING, init="random", **how):
+            for state, _ in short_run(replace(counts, weight=weight), own, WEIGHING, **how):
                 advance(1, f"weight {weight:g}")
                 last = state
             asked = round(estimate_weight(documents, last.rho, last.alpha, own.at(last.scales)), 2)
@@ -57,30 +57,6 @@ def with_weight(
         note = least if asked < LEAST_WEIGHT else "; with weight 1 all samples would count as independent"
         tell(f"weight of a sample, estimated from the documents: {weight:g}{note}")
     return replace(settings, weight=weight, weight_from="documents")
-
-
-def with_start(
-    settings: Settings, prior: Prior | None, counts: PairCounts, *, threads: int | None, progress: bool
-) -> Prior | None:
-    """Return the prior with the precisions that chains start at.
-
-    Starting from equal precisions, a learned covariance needs dozens of sweeps to converge, and the MAP at equal
-    precisions is far from the posterior. The short run has the weight of the run itself, so that a run with the same
-    weight given starts at the same place.
-    """
-    if prior is None or prior.shared is None or settings.init != "map" or not find(settings.method).learns:
-        return prior
-    with (
-        threadpool_limits(limits=1, user_api="blas"),
-        announce_compiling(enabled=progress),
-        show_progress(
-            "learning the starting precisions", STARTING, enabled=progress, announce=True
-        ) as advance,
-    ):
-        for state in short_run(counts, prior, STARTING, init="random", **_how(settings, threads)):
-            advance(1, "")
-            scales = state.scales
-    return prior.at(scales)
 
 
 def _how(settings: Settings, threads: int | None) -> dict[str, Any]:
@@ -108,4 +84,4 @@ def with_precisions(
                 found = f"precisions of the axes {max(axes):g} to {min(axes):g}"
     if progress:
         tell(f"{found}, learned by a short Gibbs run")
-    return replace(settings, learned_by=LEARNER), prior
+    return replace(settings, learned_by=METHOD), prior

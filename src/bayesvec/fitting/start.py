@@ -22,7 +22,7 @@ from bayesvec.counts.store import is_counts, open_counts
 from bayesvec.diagnostics.dependence import can_estimate
 from bayesvec.diagnostics.length import draws_that_fit
 from bayesvec.errors import NumericalError, OptionError
-from bayesvec.fitting.learning import with_precisions, with_start, with_weight
+from bayesvec.fitting.learning import with_precisions, with_weight
 from bayesvec.fitting.running import clear_errors, finish
 from bayesvec.fitting.settings import choose_prior, lengthened, make_settings, wanted_settings
 from bayesvec.inference.gibbs import Options as GibbsOptions
@@ -103,8 +103,9 @@ def fit(
         Total number of threads; by default one per processor. The draws do not depend on it.
     progress : bool
         Show progress on standard error.
-    init : {"map", "random"}, path, or vectors
-        Start near a short MAP; at random; or near word vectors from elsewhere: a file of word2vec or GloVe,
+    init : {"auto", "map", "random"}, path, or vectors
+        Start near the last state of a short run (near a MAP if contexts are fixed); near a short MAP; at random; or
+        near word vectors from elsewhere: a file of word2vec or GloVe,
         gensim's KeyedVectors, a run or a Posterior (see `bayesvec.vectors.read.read_vectors`), of length ``dim``.
         Words without a vector there start at random, contexts at their mode given the words. The axes of
         the draws are not those of the vectors.
@@ -227,7 +228,7 @@ def _start(
     if "weight" in left_open and can_estimate(documents):
         settings = with_weight(settings, prior, data, documents, **here)
     data = replace(data, weight=settings.weight)
-    settings, prior = with_precisions(settings, with_start(settings, prior, data, **here), data, **here)
+    settings, prior = with_precisions(settings, prior, data, **here)
     chosen = find(settings.method)
     with clear_errors(path):
         run = folder.create(

@@ -24,16 +24,17 @@ Count = Callable[[int], None]  # given the number of steps done, warm-up include
 
 
 class Near(NamedTuple):
-    """A point near which all chains start, and about the conditional standard deviation of each coordinate there."""
+    """A state near which all chains start, and about the conditional standard deviation of each coordinate."""
 
     rho: "Array"  # (R, K)
     alpha: "Array"  # (C, K)
     rho_sizes: "Array"  # (R, K)
     alpha_sizes: "Array"  # (C, K)
+    scales: "Array | tuple[()]" = ()  # (S,) learned scales of the prior
 
     @classmethod
     def start(cls, arrays: Mapping[str, "Array"]) -> "Near | None":
-        """Return the start that a run keeps; None if its chains do not start near one point."""
+        """Return the start that a run keeps; None if its chains do not start near one state."""
         return cls(*(arrays[name] for name in cls._fields)) if set(cls._fields) <= set(arrays) else None
 
 
@@ -83,6 +84,7 @@ class Start(NamedTuple):
     chain: int
     rho: Any = None  # (R, K), where to start; at random if not given
     alpha: Any = None  # (C, K)
+    scales: Any = None  # (S,) of the prior; its own if not given
     threads: int = 1  # that may be used
     report: Count = silent  # for samplers that run a chain as a whole
 

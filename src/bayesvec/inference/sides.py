@@ -171,8 +171,8 @@ class Half:
             rows, other, sizes = near.alpha, near.rho, near.rho_sizes
         dim, count = rows.shape[1], len(chosen)
         shapes = Shapes(chosen, np.empty((count, root_size(dim)), dtype=np.float32), np.empty(count))
-        x, y, variance = padded_rows(rows), padded_rows(other), padded_rows(np.square(sizes))
-        broken = find_shapes(0, count, self.side, x, y, variance, make_work(dim), shapes)
+        x, y = padded_rows(rows), padded_rows(other)
+        broken = find_shapes(0, count, self.side, x, y, make_work(dim), shapes)
         if broken >= 0:
             raise broken_row(self.names, [broken])
         weighted = other / np.square(sizes, dtype=np.float64).mean(axis=1, keepdims=True)

@@ -17,10 +17,12 @@ The path has total angle arccos(-r): for a Gaussian its end is m - r (x - m) + s
 themselves, and where logits are far from zero they carry less than half of the information: most of the
 overrelaxation is lost there, and it is what frequent words need.
 
-Q is found once, at a reference: vectors near which the chains start. With hats for the reference and s for about the
-conditional standard deviations of its coordinates, it is the curvature there with the other side as it varies,
+Q is found once, at a reference: a state of a short chain that has settled, with hats in the curvature there,
 
-.. math:: Q = \Lambda + \sum_v w n_v s'(\hat\eta_v)\,(\hat\alpha_v \hat\alpha_v^\top + \mathrm{diag}(s_v^2)).
+.. math:: Q = \Lambda + \sum_v w n_v s'(\hat\eta_v)\,\hat\alpha_v \hat\alpha_v^\top.
+
+At a mode it would not do: frequent words are longer there and their logits larger than in the posterior, so that
+paths end with more energy than they began with.
 
 The posterior may be rotated against the reference; the kernel takes the rotation O, found from the other side alone,
 and uses :math:`O Q O^\top`. So a sweep costs a few passes over the pairs of order K, not :math:`K^2`.
@@ -143,14 +145,10 @@ def find_shapes(
     side: RowSide,
     rows: Float32,
     other: Float32,
-    variance: Float32,
     work: Work,
     shapes: Shapes,
 ) -> int:
-    """Find the matrices ``first`` to ``last`` at the reference; return -1, or the row at which Q broke down.
-
-    ``variance`` are the squares of the sizes of the other side's coordinates, (others, padded K).
-    """
+    """Find the matrices ``first`` to ``last`` at the reference; return -1, or the row at which Q broke down."""
     dim, gram, omega, weight = work.dim, work.gram, work.omega, work.kappa
     for place in range(first, last):
         row = int(shapes.row[place])
@@ -169,11 +167,6 @@ def find_shapes(
             for p in range(0, size, 4):
                 scale_four(other, work.numbers, p, omega, weight, work.panel, work.share)
             add_gram(work.panel, size, dim, gram)
-            work.share[:] = 0.0
-            for p in range(0, size, 8):
-                add_eight(variance, work.numbers, p, weight, work.share)
-            for k in range(dim):
-                gram[k, k] += work.share[k]
         fold_gram(dim, gram)
         data, prior = 0.0, 0.0
         for k in range(dim):

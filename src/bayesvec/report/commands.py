@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from bayesvec.priors.table import remake
+from bayesvec.storage.settings import INITS
 
 # Options of the recipe that the command always has, even at their defaults.
 _ALWAYS = ("vocab", "min_count", "window", "negatives", "seed")
@@ -119,7 +120,7 @@ def _fit_steps(manifest: Mapping[str, Any], counts: str, out: str) -> Iterator[S
     words += ["--weight", _text(settings.get("weight", 1.0))]
     for name in ("init", "store", "seed"):
         value = settings.get(name)
-        if name == "init" and value not in (None, "map", "random"):
+        if name == "init" and value not in (None, *INITS):
             said = f"VECTORS stands for the file of vectors that the chains started from ({value})"
             yield Step(said, False)
             value = "VECTORS"

@@ -12,7 +12,7 @@ CHOICES = {
     "identify": ("procrustes", "fixed", "none"),
     "store": ("both", "rho", "summary"),
 }
-INITS = ("map", "random")  # or "vectors" and a fingerprint of those that were given
+INITS = ("auto", "map", "random")  # or "vectors" and a fingerprint of those that were given
 LEAST = {"dim": 1, "chains": 1, "draws": 1, "thin": 1, "warmup": 0, "seed": 0}
 AUTO = "auto"  # draws, warm-up and thinning that are chosen while the run goes on
 MAX_DRAWS = 2000
@@ -91,7 +91,7 @@ class Settings:
     seed: int = 1
     identify: str = "procrustes"
     anchors: str | list[int] = "qr"
-    init: str = "map"
+    init: str = "auto"
     store: str = "both"
     prior_precision: float | str | None = "learn"
     prior: str | None = None

@@ -53,7 +53,8 @@ def compile_sampler() -> None:
 
     names = ("a", "b")
     counts = from_pairs([0, 0, 1], [0, 1, 1], n_pos=[1, 2, 0], n_neg=[1, 0, 3], words=names, contexts=names)
-    near = Near(*np.ones((4, 2, 2), dtype=np.float32))
+    ones = np.ones((2, 2), dtype=np.float32)
+    near = Near(ones, ones, ones, ones, scales=np.ones(2))
     options = Options(hamiltonian="always")
     sampler = prepare(Problem(counts, covariance(2), 2, options=options, near=near))
     state = sampler.init(Start(seed=1, chain=0))

@@ -72,7 +72,8 @@ class Gibbs(Sampler):
             sides.append(np.array(given, dtype=np.float32, order="C"))
         if self.anchors is not None:
             sides[1][self.anchors.rows] = self.anchors.values
-        return State(sides[0], sides[1], start_scales(self.prior))
+        scales = start_scales(self.prior) if start.scales is None else start.scales
+        return State(sides[0], sides[1], scales)
 
     def step(
         self, state: State, *, seed: int, chain: int, number: int, threads: Threads
@@ -160,9 +161,10 @@ def prepare(problem: Problem) -> Gibbs:
     by_word = make_half(rng.RHO, counts.words, counts.by_word, prior.rho, dim, free, **given)
     by_context = make_half(rng.ALPHA, counts.contexts, counts.by_context, prior.alpha, dim, anchored, **given)
     if problem.near is not None and options.moves(dim) and not problem.elsewhere:
+        at = prior.at(problem.near.scales)
         by_word, by_context = (
-            half.at_reference(problem.near, movable(np.diff(half.side.indptr), half.side.fixed, dim))
-            for half in (by_word, by_context)
+            half.at(own).at_reference(problem.near, movable(np.diff(half.side.indptr), half.side.fixed, dim))
+            for half, own in ((by_word, at.rho), (by_context, at.alpha))
         )
     return Gibbs(
         dim=dim,

@@ -1,0 +1,46 @@
+"""Short Gibbs runs, which are not kept: where chains start, precisions of a prior, weights of documents."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from bayesvec._parallel import Threads
+from bayesvec.counts.pairs import PairCounts
+from bayesvec.inference.contract import Problem, Start
+from bayesvec.inference.methods import find
+from bayesvec.priors import Prior
+
+METHOD = "gibbs"
+CHAIN = 2**24 - 1  # no chain of a run has this number, so they share no random numbers
+SETTLING = 20  # sweeps after which the log posterior is about where it stays
+
+
+def short_run(
+    counts: PairCounts, prior: Prior, sweeps: int, *, dim: int, seed: int, threads: int
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the state and the statistics after each sweep of a short run from a random start.
+
+    Its updates are not overrelaxed: what is even around the means, such as the lengths of vectors, settles sooner.
+
+    Parameters
+    ----------
+    counts : PairCounts
+        The data.
+    prior : Prior
+        The prior of both sides.
+    sweeps : int
+        Their number.
+    dim : int
+        Length of a vector.
+    seed : int
+        Decides the run.
+    threads : int
+        Threads to use; the result does not depend on it.
+    """
+    method = find(METHOD)
+    options = method.options(overrelax=0.0, hamiltonian="never")
+    sampler = method.load()(Problem(counts, prior, dim, options=options))
+    state = sampler.init(Start(seed, CHAIN))
+    with Threads(threads) as workers:
+        for number in range(1, sweeps + 1):
+            state, info = sampler.step(state, seed=seed, chain=CHAIN, number=number, threads=workers)
+            yield state, info
