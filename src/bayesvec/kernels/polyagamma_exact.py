@@ -126,11 +126,6 @@ def tails(
     return Tails(np.where(right, 1.0 + tail, tail), np.where(right, -tail, 1.0 - tail), density)
 
 
-def cdf(x: npt.ArrayLike, h: npt.ArrayLike, z: npt.ArrayLike) -> Float64:
-    """Return P(X <= x) for X ~ PG(h, z)."""
-    return tails(x, h, z).lower
-
-
 def quantile(
     t: npt.ArrayLike, h: npt.ArrayLike, z: npt.ArrayLike, *, points: int = POINTS, reach: float = REACH
 ) -> Float64:

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from bayesvec._types import Float64, Int64
 from bayesvec.errors import AnchorError, OptionError
 
-Identification = Literal["procrustes", "fixed", "none"]
 AnchorChoice = Literal["qr", "last", "first", "random"]
 Array = npt.NDArray[np.floating]
 Axes = Sequence[Int64] | None

@@ -75,11 +75,6 @@ class MapEstimate:
     start_values: tuple[float, ...]
     seconds: float
 
-    @property
-    def is_zero(self) -> bool:
-        """Whether the mode is exactly zero: the data are too few to move it from the prior mean."""
-        return not (np.any(self.rho) or np.any(self.alpha))
-
 
 def find_map(
     counts: PairCounts,
