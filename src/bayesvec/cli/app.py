@@ -128,8 +128,7 @@ class Commands(TyperGroup):
 def _registered(name: str) -> Any:
     """Return what Typer knows about the command of a module."""
     import_module(f"bayesvec.cli.{name}")
-    infos = {info.name or getattr(info.callback, "__name__", ""): info for info in app.registered_commands}
-    return infos[name]
+    return app.infos[name]
 
 
 def _short(help: str | None, limit: int) -> str:
@@ -137,8 +136,21 @@ def _short(help: str | None, limit: int) -> str:
 
 
 class _App(typer.Typer):
+    """An application that keeps its commands apart: Typer would build all of them on each call, to use one."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.infos: dict[str, Any] = {}  # what Typer knows about each command, by name
+
     def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:
-        return super().command(name, **{"cls": Command} | options)
+        add = super().command(name, **{"cls": Command} | options)
+
+        def add_apart(function: Callable[..., Any]) -> Callable[..., Any]:
+            add(function)
+            self.infos[name or str(getattr(function, "__name__", ""))] = self.registered_commands.pop()
+            return function
+
+        return add_apart
 
 
 app = _App(
