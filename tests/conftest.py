@@ -16,6 +16,9 @@ from joint import no_log_posterior
 MEMORY = Path("/dev/shm")
 ROOM = 1 << 30  # bytes that the files of the tests may take
 
+# modules with tests of many seconds, the longest first
+LONG = ("test_contributing.py", "test_agreement.py", "test_ray.py", "test_faults.py", "test_page.py")
+
 
 def pytest_configure(config):
     """Keep the files of the tests in memory where there is room: a run waits for the disk a hundred times."""
@@ -29,6 +32,12 @@ def pytest_sessionstart(session):
     if run is not None and run["workercount"] > 1:
         meeting = Path(tempfile.gettempdir()) / f"bayesvec-tests-{run['testrunuid']}"
         compile_share(int(run["workerid"].removeprefix("gw")), run["workercount"], meeting)
+
+
+def pytest_collection_modifyitems(items):
+    """Start the longest tests first: at the end of a parallel run no worker waits for one of them."""
+    place = {name: number for number, name in enumerate(LONG)}
+    items.sort(key=lambda item: place.get(item.path.name, len(LONG)))
 
 
 @pytest.fixture
