@@ -5,10 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from bayesvec import fitting as run
 from bayesvec.posterior.posterior import open_posterior
 from fake_draws import write_run
-from run_tools import small_counts
+from run_tools import fake_fit
 
 WORDS = [f"w{i}" for i in range(12)]
 
@@ -16,16 +15,14 @@ WORDS = [f"w{i}" for i in range(12)]
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory):
     out = tmp_path_factory.mktemp("answers") / "run"
-    settings = {"method": "fake", "init": "random", "draws": 25, "warmup": 10, "progress": False}
-    run.fit(small_counts(), 3, out=out, **settings)
+    fake_fit(out)
     return out
 
 
 @pytest.fixture(scope="module")
 def without_contexts(tmp_path_factory):
     out = tmp_path_factory.mktemp("answers") / "words only"
-    settings = {"method": "fake", "init": "random", "draws": 25, "warmup": 10, "progress": False}
-    run.fit(small_counts(), 3, out=out, store="rho", **settings)
+    fake_fit(out, store="rho")
     return out
 
 

@@ -13,7 +13,7 @@ from bayesvec.errors import OptionError
 from bayesvec.plots import table
 from bayesvec.plots.table import Plot, register
 from bayesvec.posterior.posterior import open_posterior
-from fake_draws import autoregressive, write_run
+from fake_draws import autoregressive, write_run, write_similar_run
 from run_tools import fake_fit, small_counts
 
 KINDS = table.plots()
@@ -22,10 +22,7 @@ WORDS = ("king", "queen", "tax@D", "tax@R", "[red]", "naïve café")
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    base = np.random.default_rng(0).normal(size=(6, 3)) + 0.5
-    rho = base + 0.3 * autoregressive(0.1, (2, 100, 6, 3), 1)
-    alpha = base[:4] + 0.3 * autoregressive(0.1, (2, 100, 4, 3), 2)
-    return write_run(tmp_path_factory.mktemp("cli") / "run", rho, alpha, words=WORDS)
+    return write_similar_run(tmp_path_factory.mktemp("cli") / "run", 100, WORDS)
 
 
 @pytest.fixture(scope="module")

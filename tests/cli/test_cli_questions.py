@@ -2,24 +2,20 @@ import json
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from bayesvec.cli.check import _check_cells
 from bayesvec.counts import pairs as counts
 from bayesvec.counts import store as counts_store
 from bayesvec.posterior.posterior import open_posterior
-from fake_draws import autoregressive, write_run
+from fake_draws import autoregressive, write_run, write_similar_run
 
 WORDS = ("king", "queen", "tax@D", "tax@R", "[red]", "naïve café")
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    base = np.random.default_rng(0).normal(size=(6, 3)) + 0.5
-    rho = base + 0.3 * autoregressive(0.1, (2, 700, 6, 3), 1)
-    alpha = base[:4] + 0.3 * autoregressive(0.1, (2, 700, 4, 3), 2)
-    return write_run(tmp_path_factory.mktemp("cli") / "run", rho, alpha, words=WORDS)
+    return write_similar_run(tmp_path_factory.mktemp("cli") / "run", 700, WORDS)
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from bayesvec import fitting
-from run_tools import small_counts
+from run_tools import fake_fit
 
 LONG = "n" * 300
 COMMAND = [sys.executable, "-c", "from bayesvec.cli import main; main()"]
@@ -16,8 +15,7 @@ COMMAND = [sys.executable, "-c", "from bayesvec.cli import main; main()"]
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory):
     out = tmp_path_factory.mktemp("refusals") / "run"
-    settings = {"method": "fake", "init": "random", "draws": 25, "warmup": 10, "progress": False}
-    fitting.fit(small_counts(), 3, out=out, **settings)
+    fake_fit(out)
     return out
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from bayesvec import priors
 from bayesvec._parallel import Threads
-from bayesvec.counts.pairs import from_pairs
 from bayesvec.counts.rows import with_rows
 from bayesvec.inference.contract import Problem, Start
 from bayesvec.inference.gibbs import sampler as gibbs
@@ -17,6 +16,7 @@ from bayesvec.model.density import Model
 from bayesvec.model.identification import Anchors
 from bayesvec.priors import Prior, RowPrior
 from bayesvec.vectors.read import Vectors
+from count_tools import every_pair
 from joint import expected_statistics, joint_agrees, sparse_counts
 
 DIM = 2
@@ -199,15 +199,12 @@ def test_a_graph_of_many_colours_is_the_same_on_any_number_of_threads():
 
 
 def huge_slices(contexts=SEGMENT + 100):
-    generator = np.random.default_rng(2)
-    word, context = np.repeat(np.arange(3), contexts), np.tile(np.arange(contexts), 3)
-    return from_pairs(
-        word,
-        context,
-        n_pos=generator.integers(0, 5, 3 * contexts),
-        n_neg=generator.integers(1, 5, 3 * contexts),
-        words=["a@1", "a@2", "a@3"],
-        contexts=[f"c{i}" for i in range(contexts)],
+    return every_pair(
+        ["a@1", "a@2", "a@3"],
+        [f"c{i}" for i in range(contexts)],
+        positives=(0, 5),
+        negatives=(1, 5),
+        seed=2,
         groups=["1", "2", "3"],
     )
 

@@ -8,12 +8,12 @@ import pytest
 
 import bayesvec as bv
 from bayesvec import priors
-from bayesvec.counts.pairs import from_pairs
 from bayesvec.counts.rows import with_rows
 from bayesvec.inference import methods
 from bayesvec.model.density import Model
 from bayesvec.priors import Prior, RowPrior
 from bayesvec.vectors.read import Vectors
+from count_tools import every_pair
 from run_tools import draw_bytes
 
 METHODS = sorted(set(methods.names()) - {"fake"})
@@ -37,15 +37,12 @@ def method(request):
 def sliced_counts(seed=0):
     """Three words in three slices, one of them absent from the second; every pair is seen."""
     names = [f"{word}@{time}" for word in "abc" for time in (1, 2, 4) if (word, time) != ("b", 2)]
-    generator = np.random.default_rng(seed)
-    word, context = np.indices((len(names), 7)).reshape(2, -1)
-    return from_pairs(
-        word,
-        context,
-        n_pos=generator.integers(0, 8, word.size),
-        n_neg=generator.integers(1, 8, word.size),
-        words=names,
-        contexts=[*"abcdefg"],
+    return every_pair(
+        names,
+        [*"abcdefg"],
+        positives=(0, 8),
+        negatives=(1, 8),
+        seed=seed,
         groups=[name[-1] for name in names],
     )
 

@@ -16,7 +16,7 @@ from bayesvec.posterior.posterior import open_posterior
 from bayesvec.posterior.questions.uncertain import word_counts
 from bayesvec.report import gather, write_report
 from bayesvec.report.gather import frequent_words
-from count_tools import grouped_counts
+from count_tools import every_pair, grouped_counts
 from run_tools import fake_fit
 
 matplotlib.use("Agg")
@@ -33,18 +33,8 @@ WORDS = (
 )
 
 
-def counts_of(words, seed=0):
-    generator = np.random.default_rng(seed)
-    word, context = np.divmod(np.arange(len(words) ** 2), len(words))
-    return from_pairs(
-        word,
-        context,
-        n_pos=generator.integers(1, 9, word.size),
-        n_neg=generator.integers(1, 9, word.size),
-        words=words,
-        contexts=words,
-        recipe={"made_by": "<i>hand</i>", "version": "0"},
-    )
+def counts_of(words):
+    return every_pair(words, words, recipe={"made_by": "<i>hand</i>", "version": "0"})
 
 
 @pytest.fixture(scope="module")

@@ -91,17 +91,22 @@ def check_sides(counts):
         assert np.all(other[inside] > other[inside - 1])
 
 
-def grouped_counts(slices):
-    """Counts of four words in each slice."""
-    generator = np.random.default_rng(1)
-    rows = [f"{word}@{group}" for word in "abcd" for group in slices]
-    word, context = np.divmod(np.arange(len(rows) * 4), 4)
+def every_pair(words, contexts, *, positives=(1, 9), negatives=(1, 9), seed=0, **options):
+    """Counts of which every pair is seen, with uniform numbers of samples from (lowest, highest + 1)."""
+    generator = np.random.default_rng(seed)
+    word, context = np.divmod(np.arange(len(words) * len(contexts)), len(contexts))
     return from_pairs(
         word,
         context,
-        n_pos=generator.integers(1, 9, word.size),
-        n_neg=generator.integers(1, 9, word.size),
-        words=rows,
-        contexts=list("abcd"),
-        groups=[group for _ in "abcd" for group in slices],
+        n_pos=generator.integers(*positives, word.size),
+        n_neg=generator.integers(*negatives, word.size),
+        words=words,
+        contexts=contexts,
+        **options,
     )
+
+
+def grouped_counts(slices):
+    """Counts of four words in each slice."""
+    rows = [f"{word}@{group}" for word in "abcd" for group in slices]
+    return every_pair(rows, list("abcd"), seed=1, groups=[group for _ in "abcd" for group in slices])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bayesvec.counts.pairs import from_pairs
+from count_tools import every_pair
 from fake_draws import autoregressive, write_run
 from run_tools import fake_fit
 
@@ -23,17 +23,7 @@ YEARS = ("1990", "2000", "2010")
 
 def plain_run(folder, draws=60, words=WORDS, seed=3):
     """A run of the fake sampler with its counts, by words of many kinds."""
-    generator = np.random.default_rng(seed)
-    word, context = np.divmod(np.arange(len(words) ** 2), len(words))
-    counts = from_pairs(
-        word,
-        context,
-        n_pos=generator.integers(1, 9, word.size),
-        n_neg=generator.integers(1, 9, word.size),
-        words=words,
-        contexts=words,
-        recipe={"made_by": "<i>hand</i>"},
-    )
+    counts = every_pair(words, words, seed=seed, recipe={"made_by": "<i>hand</i>"})
     fake_fit(folder, counts, draws=draws, seed=seed)
     return folder
 

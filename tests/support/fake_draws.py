@@ -45,6 +45,14 @@ def autoregressive(phi, shape, seed):
     return noise
 
 
+def write_similar_run(folder, draws, words):
+    """Write a run of two chains, six words and four contexts with similar vectors."""
+    base = np.random.default_rng(0).normal(size=(6, 3)) + 0.5
+    rho = base + 0.3 * autoregressive(0.1, (2, draws, 6, 3), 1)
+    alpha = base[:4] + 0.3 * autoregressive(0.1, (2, draws, 4, 3), 2)
+    return write_run(folder, rho, alpha, words=words)
+
+
 def write_run(
     folder, rho, alpha, *, words=None, contexts=None, groups=None, store="both", wanted=None, settings=None
 ):

@@ -13,12 +13,13 @@ from bayesvec import fitting as run
 from bayesvec._parallel import Threads
 from bayesvec.chains.display import ChainProgress
 from bayesvec.chains.driver import Driver
-from bayesvec.counts.pairs import PairCounts, from_pairs
+from bayesvec.counts.pairs import PairCounts
 from bayesvec.inference import methods
 from bayesvec.inference.contract import Problem, Start
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.priors import spherical
 from bayesvec.storage.memory import Memory
+from count_tools import every_pair
 from fake_sampler import METHOD
 
 methods.register(METHOD)
@@ -26,15 +27,12 @@ methods.register(METHOD)
 
 def small_counts(words: int = 12, contexts: int = 9, seed: int = 0) -> PairCounts:
     """Counts of which every pair is seen."""
-    generator = np.random.default_rng(seed)
-    word, context = np.divmod(np.arange(words * contexts), contexts)
-    return from_pairs(
-        word,
-        context,
-        n_pos=generator.integers(0, 5, word.size),
-        n_neg=generator.integers(1, 5, word.size),
-        words=[f"w{i}" for i in range(words)],
-        contexts=[f"c{i}" for i in range(contexts)],
+    return every_pair(
+        [f"w{i}" for i in range(words)],
+        [f"c{i}" for i in range(contexts)],
+        positives=(0, 5),
+        negatives=(1, 5),
+        seed=seed,
         recipe={"made": "for a test"},
     )
 

@@ -61,9 +61,7 @@ class HeldDraws(Draws):
         """Return the chain and the number of the first draw of every block."""
         if name != "rho" or not self._fits:
             return super().block_starts(name)
-        return [
-            (chain, first) for chain in range(self.num_chains) for first in range(0, self.num_draws, _BLOCK)
-        ]
+        return self._starts(_BLOCK)
 
     def block(
         self,

@@ -29,6 +29,7 @@ from bayesvec.posterior.slices import FEW_SEEN, are_numbers, is_few
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from bayesvec.estimates.table import Table
     from bayesvec.posterior.neighbor_changes import NeighborChanges
     from bayesvec.posterior.questions.drift import Drift
     from bayesvec.posterior.slices import Trajectory
@@ -110,6 +111,14 @@ def _name_slices(ax: "Axes", names: list[str], places: list[float]) -> None:
     ax.set_xticks(places, [safe(name) for name in names], fontfamily=fonts_for(names), **angle)
 
 
+def _draw_changes(ax: "Axes | None", table: "Table[Any]", **options: Any) -> "Axes":
+    """Draw the changes of words in a table as a forest, and return the axes."""
+    ax = forest_axes(ax, table["word"], 1)
+    mean, low, high = (np.array(table[name], dtype=np.float64) for name in ("change", "low", "high"))
+    draw_forest(ax, table["word"], {"": (mean, low, high)}, **options)
+    return ax
+
+
 def plot_drift(drift: "Drift", *, ax: "Axes | None" = None, level: float = LEVEL) -> "Axes":
     """Draw the words that differ most between two slices as a forest, with the probability of each.
 
@@ -123,14 +132,13 @@ def plot_drift(drift: "Drift", *, ax: "Axes | None" = None, level: float = LEVEL
         Probability of the table's intervals, for the label of the axis.
     """
     table = drift.table
-    ax = forest_axes(ax, table["word"], 1)
-    mean, low, high = (np.array(table[name], dtype=np.float64) for name in ("change", "low", "high"))
     xlabel = f"{drift.measure} between {safe(drift.first)} and {safe(drift.last)}, {100 * level:g}% interval"
-    draw_forest(ax, table["word"], {"": (mean, low, high)}, xlabel=xlabel, ylabel="word")
+    ax = _draw_changes(ax, table, xlabel=xlabel, ylabel="word")
     for label, row in zip(ax.get_yticklabels(), table, strict=True):
         if is_few(row.seen_first) or is_few(row.seen_last):
             label.set_alpha(FAINT)
-    ax.set_xlim(left=min(0.0, ax.get_xlim()[0]) if np.nanmin([*low, *mean]) < 0 else 0.0)
+    below_zero = np.nanmin(np.array([table["low"], table["change"]], dtype=np.float64)) < 0
+    ax.set_xlim(left=min(0.0, ax.get_xlim()[0]) if below_zero else 0.0)
     mark_zero(ax)
     draw_probabilities(ax, table, f"P(top {100 * drift.share:g}%)")
     return ax
@@ -151,10 +159,8 @@ def plot_neighbor_changes(
         Probability of the table's intervals, for the label of the axis.
     """
     table = changes.table
-    ax = forest_axes(ax, table["word"], 1)
-    mean, low, high = (np.array(table[name], dtype=np.float64) for name in ("change", "low", "high"))
     xlabel = f"cosine with {safe(changes.word)}, {safe(changes.last)} - {safe(changes.first)}"
-    draw_forest(ax, table["word"], {"": (mean, low, high)}, xlabel=xlabel, ylabel="neighbour", level=level)
+    ax = _draw_changes(ax, table, xlabel=xlabel, ylabel="neighbour", level=level)
     mark_zero(ax)
     for place, name in ((0, "gained"), (1, "lost")):
         texts = [probability_text(value, table.draws) for value in table[name]]

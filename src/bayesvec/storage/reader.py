@@ -231,10 +231,12 @@ class Draws:
 
     def block_starts(self, name: str) -> list[tuple[int, int]]:
         """Return the chain and the number of the first draw of every block of `blocks`."""
-        step = self._array(name).shard_draws
-        return [
-            (chain, first) for chain in range(self.num_chains) for first in range(0, self.num_draws, step)
-        ]
+        return self._starts(self._array(name).shard_draws)
+
+    def _starts(self, step: int) -> list[tuple[int, int]]:
+        """Return each chain with the number of every draw at which a block of ``step`` draws begins."""
+        firsts = range(0, self.num_draws, step)
+        return [(chain, first) for chain in range(self.num_chains) for first in firsts]
 
     def block(
         self,
