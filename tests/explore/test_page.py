@@ -206,6 +206,27 @@ def test_map(visit, folders):
     assert b"<ellipse" in Path(found.value.path()).read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("address", "pictures"),
+    [
+        ("#/compare?run=words.run&term=cosine(king,queen)&term=cosine(king,tax)", [2]),
+        ("#/axis?run=words.run&axis=king:queen&show=frequent", [2]),
+        ("#/trust?run=words.run", [2, 1]),
+        ("#/ask?run=words.run&question=analogy&a=king&b=queen&c=tax&n=3", [1]),
+        ("#/time?run=years.run&term=cosine(tax,law)&word=law", [1, 1, 2]),
+    ],
+)
+def test_all_pictures_of_a_view_are_saved(visit, address, pictures):
+    visit.go(address)
+    buttons = visit.page.get_by_role("button", name="SVG", exact=True)
+    assert buttons.count() == len(pictures)
+    for number, wanted in enumerate(pictures):
+        with visit.page.expect_download() as found:
+            buttons.nth(number).click()
+        saved = Path(found.value.path()).read_text(encoding="utf-8")
+        assert saved.count("<svg") == 1 + wanted  # one picture that holds the others
+
+
 COUNT_CALLS = """() => {
   window.calls = {};
   const painter = CanvasRenderingContext2D.prototype;
@@ -250,6 +271,8 @@ def test_trust(visit, folders):
     check = open_posterior(folders[0]).check()
     assert check.verdict[1:] in visit.page.locator(".verdict").inner_text().replace("\n", " ")
     assert visit.rows()[0][3] == f"{check.diagnoses[0].rhat:.2f}"
+    headers = visit.page.locator("table >> nth=0").locator("th").all_inner_texts()
+    assert len(set(headers)) == len(headers)
     uncertain = open_posterior(folders[0]).uncertainty(n=12)
     assert [row[2] for row in visit.rows("table >> nth=1")] == [
         f"{value:.2f}" for value in uncertain["spread"]

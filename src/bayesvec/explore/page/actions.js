@@ -4,6 +4,7 @@ import { announce, html, svg } from "./dom.js";
 import { palette } from "./theme.js";
 
 const PAPER_WIDTH = 760;
+const PAPER_MARGIN = 12;
 
 function save(blob, name) {
   const url = URL.createObjectURL(blob);
@@ -14,20 +15,27 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-function onPaper(draw) {
+// The pictures of a view, one below the other.
+function onPaper(draws) {
   const colours = palette(true);
-  const picture = draw({ width: PAPER_WIDTH, colours });
-  for (const link of picture.querySelectorAll("a")) link.replaceWith(...link.childNodes);
-  picture.prepend(svg("rect", { width: "100%", height: "100%", fill: colours.paper }));
-  return picture;
+  const pictures = draws.map((draw) => draw({ width: PAPER_WIDTH, colours }));
+  let height = PAPER_MARGIN;
+  for (const picture of pictures) {
+    for (const link of picture.querySelectorAll("a")) link.replaceWith(...link.childNodes);
+    picture.setAttribute("x", PAPER_MARGIN);
+    picture.setAttribute("y", height);
+    height += Number(picture.getAttribute("height")) + PAPER_MARGIN;
+  }
+  const width = PAPER_WIDTH + 2 * PAPER_MARGIN;
+  return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, svg("rect", { width: "100%", height: "100%", fill: colours.paper }), pictures);
 }
 
-export function svgText(draw) {
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(onPaper(draw))}\n`;
+export function svgText(draws) {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(onPaper(draws))}\n`;
 }
 
-function savePng(draw, name) {
-  const picture = onPaper(draw);
+function savePng(draws, name) {
+  const picture = onPaper(draws);
   const [width, height] = [picture.getAttribute("width"), picture.getAttribute("height")].map(Number);
   const url = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(picture)], { type: "image/svg+xml" }));
   const image = new Image();
@@ -76,12 +84,12 @@ function copyButton(label, text) {
   return button;
 }
 
-// draws: {name: draw}; csv: {columns, rows}
-export function actions({ name, draw, csv, shell, python }) {
+// draws: functions that draw the view's pictures; csv: {columns, rows}
+export function actions({ name, draws = [], csv, shell, python }) {
   return html("div", { class: "actions" },
     html("div", { class: "buttons", role: "group", "aria-label": "Download and copy" },
-      draw ? html("button", { type: "button", onclick: () => save(new Blob([svgText(draw)], { type: "image/svg+xml" }), `${name}.svg`) }, "SVG") : null,
-      draw ? html("button", { type: "button", onclick: () => savePng(draw, `${name}.png`) }, "PNG") : null,
+      draws.length ? html("button", { type: "button", onclick: () => save(new Blob([svgText(draws)], { type: "image/svg+xml" }), `${name}.svg`) }, "SVG") : null,
+      draws.length ? html("button", { type: "button", onclick: () => savePng(draws, `${name}.png`) }, "PNG") : null,
       csv ? html("button", { type: "button", onclick: () => save(new Blob(["\ufeff", csvText(csv.columns, csv.rows)], { type: "text/csv;charset=utf-8" }), `${name}.csv`) }, "CSV") : null,
       shell?.length ? copyButton("Copy command", shell.join("\n")) : null,
       python ? copyButton("Copy Python", python) : null),

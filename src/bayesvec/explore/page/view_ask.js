@@ -68,17 +68,22 @@ export const askView = {
     if (!answer) return [html("p", { class: "note" }, "Fill in the form to ask.")];
     return [
       answer.parts.map((part) => (part.line !== undefined ? html("p", { class: "line" }, shown(part.line)) : answerTable(part, info))),
-      actions({ name: given.question, shell: answer.shell, python: answer.python, csv: csvOf(answer) }),
+      actions({ name: given.question, draws: answer.parts.map((part) => pictureOf(part, info)).filter(Boolean), shell: answer.shell, python: answer.python, csv: csvOf(answer) }),
     ];
   },
 };
 
-function answerTable(part, info) {
+// A picture of the rows of an answer, if they have intervals.
+function pictureOf(part, info) {
+  const has = (name) => part.columns?.includes(name);
+  if (!has("mean") || !has("low") || part.rows.some((row) => row.mean === null)) return null;
   const named = part.columns[0];
-  const has = (name) => part.columns.includes(name);
-  const picture = has("mean") && has("low") && part.rows.every((row) => row.mean !== null)
-    ? figure(({ width, colours }) => forest(part.rows.map((row, i) => ({ ...row, label: String(row[named]), bar: row.probability, barText: has("probability") ? part.texts[i][part.columns.indexOf("probability")] : null, title: fixed(row.mean) })), { width, colours, axis: "mean and interval", barLabel: has("probability") ? "probability" : "", limits: info.limits, label: part.title })) : null;
-  return [html("h2", {}, shown(part.title)), picture, table(part.columns.map((label) => ({ label, number: typeof part.rows[0][label] === "number" })), part.texts, part.title)];
+  return ({ width, colours }) => forest(part.rows.map((row, i) => ({ ...row, label: String(row[named]), bar: row.probability, barText: has("probability") ? part.texts[i][part.columns.indexOf("probability")] : null, title: fixed(row.mean) })), { width, colours, axis: "mean and interval", barLabel: has("probability") ? "probability" : "", limits: info.limits, label: part.title });
+}
+
+function answerTable(part, info) {
+  const draw = pictureOf(part, info);
+  return [html("h2", {}, shown(part.title)), draw ? figure(draw) : null, table(part.columns.map((label) => ({ label, number: typeof part.rows[0][label] === "number" })), part.texts, part.title)];
 }
 
 function csvOf(answer) {

@@ -84,11 +84,12 @@ export const axisView = {
       title: row.low === null ? fixed(row.mean) : `${fixed(row.mean)}, ${percent(level)} interval ${fixed(row.low)} to ${fixed(row.high)}`,
     })), { width, colours, axis: width < 520 ? "" : "position (cosine)", ends: [ends[1], ends[0]], limits: info.limits, zero: true, bounds: [-1, 1], label: `Words on the axis from ${ends[1]} to ${ends[0]}` });
     const every = answer.every;
+    const drawEvery = (room) => overview(every, answer.words, { ...room, label: "Mean place of every word on the axis" });
     const sure = every ? every.above.filter((value) => value >= 0.95 || value <= 0.05).length : 0;
     return [
       figure(draw, `Mean, ${percent(answer.inner_level)} and ${percent(level)} intervals; positive is towards ${ends[0]}.`),
-      every ? [html("h2", {}, "All words"), figure((room) => overview(every, answer.words, { ...room, label: "Mean place of every word on the axis" }), `The mean place of each of ${every.words.length.toLocaleString("en-US")} words (height has no meaning). ${sure.toLocaleString("en-US")} of them, darker, are on one side of zero with a probability of at least 0.95.`)] : null,
-      actions({ name: "axis", draw, shell: answer.shell, python: answer.python, csv: { columns: ["word", ...Object.keys(rows[0])], rows: rows.map((row, i) => [answer.words[i], ...Object.values(row)]) } }),
+      every ? [html("h2", {}, "All words"), figure(drawEvery, `The mean place of each of ${every.words.length.toLocaleString("en-US")} words (height has no meaning). ${sure.toLocaleString("en-US")} of them, darker, are on one side of zero with a probability of at least 0.95.`)] : null,
+      actions({ name: "axis", draws: every ? [draw, drawEvery] : [draw], shell: answer.shell, python: answer.python, csv: { columns: ["word", ...Object.keys(rows[0])], rows: rows.map((row, i) => [answer.words[i], ...Object.values(row)]) } }),
       html("details", { class: "numbers" }, html("summary", {}, "Numbers"), table([{ label: "word" }, { label: "place", number: true }, { label: "low", number: true }, { label: "high", number: true }, { label: "P(above 0)", number: true }, { label: "R-hat", number: true }, { label: "ESS", number: true }],
         rows.map((row, i) => [shown(answer.words[i]), fixed(row.mean), fixed(row.low), fixed(row.high), answer.above[i], fixed(row.rhat), fixed(row.ess, 0)]), "Words on the axis")),
     ];

@@ -67,7 +67,7 @@ export const compareView = {
           return [shown(each.label), fixed(each.mean, decimals), each.low === null ? "one point" : `${fixed(each.low, decimals)} to ${fixed(each.high, decimals)}`, fixed(each.rhat), verdict.ok ? fixed(each.ess, 0) : html("span", { class: "loud", title: verdict.text }, `${fixed(each.ess, 0)} !`)];
         }), "Quantities"),
       changes.length ? [html("h2", {}, "Differences"), figure(drawChanges, differences.map((run) => `${several ? `${shown(run.run)}: ` : ""}${run.sentence}`).join(". "))] : null,
-      actions({ name: "compare", draw, shell: answer.shell, python: answer.python, csv: { columns, rows: records } }),
+      actions({ name: "compare", draws: changes.length ? [draw, drawChanges] : [draw], shell: answer.shell, python: answer.python, csv: { columns, rows: records } }),
     ];
   },
 };

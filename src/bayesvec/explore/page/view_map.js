@@ -63,7 +63,7 @@ export const mapView = {
       given.word && chosen === null ? html("p", { class: "note" }, `${shown(given.word)} is not on this map.`) : null,
       neighbours?.error ? html("p", { class: "note" }, shown(neighbours.error)) : null,
       near.length ? html("p", {}, `Nearest to ${shown(given.word)} in all ${info.dim} dimensions: `, near.map((row, i) => [i ? ", " : "", html("a", { href: addressOf("map", { ...given, word: row.word }) }, shown(row.word)), ` ${fixed(row.mean)}`])) : null,
-      actions({ name: "map", draw, shell: plane.shell, python: plane.python, csv: { columns, rows: plane.words.map((word, i) => columns.map((name) => (name === "word" ? word : plane[name]?.[i]))) } }),
+      actions({ name: "map", draws: [draw], shell: plane.shell, python: plane.python, csv: { columns, rows: plane.words.map((word, i) => columns.map((name) => (name === "word" ? word : plane[name]?.[i]))) } }),
       plane.left_out ? html("p", { class: "note" }, `The command names the first 40 of these words; ${plane.left_out.toLocaleString("en-US")} are left out.`) : null,
     ];
   },

@@ -48,18 +48,19 @@ export const neighborsView = {
     const level = answer.answer.level;
     const span = spanOf([answer, ...beside.map((each) => each.answer)].flatMap((each) => each.answer?.neighbors ?? []));
     const draw = forestOf(answer, given, info, span);
+    const others = beside.filter((each) => !each.answer.error).map((each) => ({ ...each, draw: forestOf(each.answer, { ...given, run: each.run }, info, span) }));
     const seen = answer.seen?.[0];
     const cosines = rows.slice(0, 5).map((row) => `cosine(${quotedWord(given.word)}, ${quotedWord(row.word)})${given.at ? ` @ ${given.at}` : ""}`);
     return [
       html("h2", { class: "answer" }, shown(given.word), given.at ? html("span", { class: "at" }, ` in ${shown(given.at)}`) : null,
         seen === undefined || seen === null ? null : html("span", { class: "seen" }, `seen ${whole(seen)} times`)),
       figure(draw, info.point ? "Cosines of one point, which has no interval." : `Mean, ${percent(answer.inner_level)} and ${percent(level)} intervals of each cosine. The bar is the probability of being among the ${rows.length} nearest; a triangle marks an answer that cannot be trusted yet.`),
-      beside.map(({ run, answer: other }) => [html("h2", {}, shown(run)), other.error ? html("p", { class: "note" }, shown(other.error)) : figure(forestOf(other, { ...given, run }, info, span))]),
+      beside.map(({ run, answer: other }) => [html("h2", {}, shown(run)), other.error ? html("p", { class: "note" }, shown(other.error)) : figure(others.find((each) => each.run === run).draw)]),
       html("p", { class: "more" }, html("a", { href: addressOf("compare", { term: cosines, run: info.name }) }, "Compare the first five as densities"),
         html("a", { href: addressOf("map", { word: given.word, at: given.at, run: info.name }) }, "Show on the map")),
       actions({
-        name: `neighbors-${given.word.replaceAll(/[^\p{L}\p{N}]+/gu, "_")}`, draw, shell: answer.shell, python: answer.python,
-        csv: { columns: Object.keys(rows[0]), rows: rows.map((row) => Object.values(row)) },
+        name: `neighbors-${given.word.replaceAll(/[^\p{L}\p{N}]+/gu, "_")}`, draws: [draw, ...others.map((each) => each.draw)], shell: [answer, ...others.map((each) => each.answer)].flatMap((each) => each.shell), python: answer.python,
+        csv: rowsOfRuns(answer, others, info),
       }),
       html("details", { class: "numbers" }, html("summary", {}, "Numbers"),
         table([{ label: "word" }, { label: "cosine", number: true }, { label: "low", number: true }, { label: "high", number: true }, { label: `P(top ${rows.length})`, number: true }, { label: "R-hat", number: true }, { label: "ESS", number: true }],
@@ -67,6 +68,14 @@ export const neighborsView = {
     ];
   },
 };
+
+// The rows of all runs; their names only where there are several.
+function rowsOfRuns(answer, others, info) {
+  const columns = Object.keys(answer.answer.neighbors[0]);
+  if (!others.length) return { columns, rows: answer.answer.neighbors.map((row) => Object.values(row)) };
+  const every = [{ run: info.name, answer }, ...others];
+  return { columns: ["run", ...columns], rows: every.flatMap((each) => each.answer.answer.neighbors.map((row) => [each.run, ...Object.values(row)])) };
+}
 
 function forestOf(answer, given, info, span) {
   const rows = answer.answer.neighbors;

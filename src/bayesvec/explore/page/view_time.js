@@ -60,14 +60,17 @@ export const timeView = {
     const columns = ["quantity", "slice", "mean", "sd", "low", "high", "rhat", "ess"];
     const rows = paths.answer.flatMap((path) => path.values.map((value) => [path.label, value.slice, value.mean, value.sd, value.low, value.high, value.rhat, value.ess]));
     const span = spanOf([then, now].flatMap((each) => each.answer?.neighbors ?? []));
+    const near = [[then, given.first], [now, given.last]].map(([answer, at]) => ({ at, answer, draw: answer.error ? null : drawNearest(answer, span, given, info) }));
+    const found = near.filter((each) => each.draw);
     return [
       html("h2", { class: "answer" }, "Over the slices"),
       figure(draw, `Means with ${percent(paths.inner_level)} and ${percent(level)} ${ordered ? "bands" : "intervals"}.`),
       html("ul", { class: "changes" }, paths.changes.map((line) => html("li", {}, shown(line))), paths.answer.filter((path) => path.missing.length).map((path) => html("li", { class: "note" }, `${shown(path.label)}: a word does not occur at ${path.missing.map(shown).join(", ")}`))),
-      actions({ name: "trajectories", draw, shell: paths.shell, python: paths.python, csv: { columns, rows } }),
+      actions({ name: "trajectories", draws: [draw], shell: paths.shell, python: paths.python, csv: { columns, rows } }),
       ...changed(drift, given, info),
       html("h2", {}, `Neighbours of ${shown(given.word)}, then and now`),
-      html("div", { class: "beside" }, [[then, given.first], [now, given.last]].map(([answer, at]) => html("div", {}, html("h3", {}, shown(at)), nearList(answer, span, given, info)))),
+      html("div", { class: "beside" }, near.map(({ at, answer, draw: drawNear }) => html("div", {}, html("h3", {}, shown(at)), answer.error ? html("p", { class: "note" }, shown(answer.error)) : figure(drawNear)))),
+      found.length ? actions({ name: "neighbors", draws: found.map((each) => each.draw), shell: found.flatMap((each) => each.answer.shell), python: found.map((each) => each.answer.python).join("\n\n"), csv: { columns: ["slice", ...Object.keys(found[0].answer.answer.neighbors[0])], rows: found.flatMap((each) => each.answer.answer.neighbors.map((row) => [each.at, ...Object.values(row)])) } }) : null,
     ];
   },
 };
@@ -77,11 +80,10 @@ function changed(drift, given, info) {
   const rows = drift.answer.changes;
   const draw = ({ width, colours }) => forest(rows.map((row, i) => ({ ...row, mean: row.change, label: row.word, bar: row.probability, barText: drift.texts[i][4], href: addressOf("time", { ...given, word: row.word }), title: `${fixed(row.change)}, P(among the most changed) ${drift.texts[i][4]}` })), { width, colours, axis: drift.measure, barLabel: info.point ? "" : "P(changed)", limits: info.limits, label: drift.title });
   return [html("h2", {}, `Words that differ most between ${shown(given.first)} and ${shown(given.last)}`), figure(draw, `${sentenceCase(drift.sentence)}.`),
-    actions({ name: "drift", draw, shell: drift.shell, python: drift.python, csv: { columns: Object.keys(rows[0]), rows: rows.map((row) => Object.values(row)) } })];
+    actions({ name: "drift", draws: [draw], shell: drift.shell, python: drift.python, csv: { columns: Object.keys(rows[0]), rows: rows.map((row) => Object.values(row)) } })];
 }
 
-function nearList(answer, span, given, info) {
-  if (answer.error) return html("p", { class: "note" }, shown(answer.error));
+function drawNearest(answer, span, given, info) {
   const rows = answer.answer.neighbors;
-  return figure(({ width, colours }) => forest(rows.map((row, i) => ({ ...row, label: row.word, inner: answer.inner[i], href: addressOf("time", { ...given, word: row.word }), title: `cosine ${fixed(row.mean)}` })), { width, colours, axis: "cosine similarity", limits: info.limits, span, label: answer.title }));
+  return ({ width, colours }) => forest(rows.map((row, i) => ({ ...row, label: row.word, inner: answer.inner[i], href: addressOf("time", { ...given, word: row.word }), title: `cosine ${fixed(row.mean)}` })), { width, colours, axis: "cosine similarity", limits: info.limits, span, label: answer.title });
 }

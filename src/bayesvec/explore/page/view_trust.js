@@ -31,13 +31,14 @@ export const trustView = {
     const kind = check.ok ? "good" : judged ? "bad" : "";
     const rhats = (room) => cumulative(trust.kinds.map((each, i) => ({ label: each.kind, values: each.rhat, number: i })), { ...room, axis: "R-hat", label: "Cumulative distribution of R-hat", limit: { value: trust.limits.rhat, label: `at most ${trust.limits.rhat}`, side: 1 } });
     const sizes = (room) => cumulative(trust.kinds.map((each, i) => ({ label: each.kind, values: each.ess, number: i })), { ...room, axis: "effective sample size", label: "Cumulative distribution of ESS", from: 0, limit: { value: trust.limits.ess, label: `at least ${trust.limits.ess}`, side: -1 } });
-    const columns = ["of", "pass", "R-hat, median", "worst", "ESS, median", "worst", "tail ESS, median", "worst", "worst of all"];
+    const columns = ["of", "pass", "R-hat", "worst R-hat", "ESS", "worst ESS", "tail ESS", "worst tail ESS", "worst of all"];
     const rows = check.diagnoses.map((each) => [each.count > 1 ? `${each.count} ${each.kind}` : each.kind, `${Math.round(100 * each.passing)}%`, fixed(each.rhat_median), fixed(each.rhat), fixed(each.ess_median, 0), fixed(each.ess, 0), fixed(each.ess_tail_median, 0), fixed(each.ess_tail, 0), shown(each.worst)]);
     return [
       html("div", { class: `verdict ${kind}` }, html("p", {}, html("strong", {}, check.ok ? "✓ " : judged ? "! " : "– "), sentence(check.verdict)), trust.head.map((line) => html("p", { class: "quiet" }, shown(line)))),
       judged ? html("div", { class: "beside" }, html("div", {}, figure(rhats, "To the right of the limit, the chains or their halves disagree.")), html("div", {}, figure(sizes, `Frequent words and learned precisions need ${trust.limits.ess_frequent}, the log posterior ${trust.limits.ess_level}.`))) : null,
-      rows.length ? table(columns.map((label, i) => ({ label, number: i > 0 && i < 8 })), rows, "R-hat and ESS") : null,
-      actions({ name: "check", draw: judged ? rhats : null, shell: trust.shell, python: trust.python, csv: rows.length ? { columns, rows } : null }),
+      rows.length ? table(columns.map((label, i) => ({ label, number: i > 0 && i < 8 })), rows, "R-hat and ESS: median and worst of each kind") : null,
+      rows.length ? html("p", { class: "help" }, "R-hat, ESS and tail ESS: the median and the worst of each kind.") : null,
+      actions({ name: "check", draws: judged ? [rhats, sizes] : [], shell: trust.shell, python: trust.python, csv: rows.length ? { columns, rows } : null }),
       ...uncertainWords(uncertain, given, info),
       trust.made_by.length ? html("details", { class: "numbers" }, html("summary", {}, "How this run was made"), trust.made_by.map((step) => (step.command ? html("pre", { tabindex: "0" }, html("code", {}, step.text)) : html("p", { class: "note" }, shown(step.text))))) : null,
     ];
@@ -59,5 +60,5 @@ function uncertainWords(uncertain, given, info) {
   return [title, figure(draw, "Spread of the vector of each word; the dashed line is usual for words seen about as often. Named: the most uncertain for their frequency."),
     table([{ label: "word" }, { label: "seen", number: true }, { label: "spread", number: true }, { label: "usual", number: true }],
       rows.slice(0, 12).map((row) => [html("a", { href: addressOf("neighbors", { word: row.word, at: given.at, run: info.name }) }, shown(row.word)), whole(row.seen), fixed(row.spread), fixed(row.usual)]), "The most uncertain words"),
-    actions({ name: "uncertain", draw, shell: uncertain.shell, python: uncertain.python, csv: { columns: Object.keys(rows[0]), rows: rows.map((row) => Object.values(row)) } })];
+    actions({ name: "uncertain", draws: [draw], shell: uncertain.shell, python: uncertain.python, csv: { columns: Object.keys(rows[0]), rows: rows.map((row) => Object.values(row)) } })];
 }
