@@ -40,6 +40,8 @@ def place(tmp_path, monkeypatch):
         (["count", "t.txt", "--out", LONG], "File name too long"),
         (["count", "groups.jsonl", "--text-column", "t", "--group-column", "g", "--out", "c"], "has inf"),
         (["calibrate", "--threads", "0", "--worlds", "2"], "threads is 0; it must be 1 or more"),
+        (["calibrate", "--method", "mfvi", "--warmup", "9"], "method mfvi does not use --warmup"),
+        (["calibrate", "--method", "blockvi", "--thin", "9"], "method blockvi does not use --thin"),
     ],
 )
 def test_refused(bayesvec, place, arguments, message):
@@ -68,6 +70,22 @@ NO_GROUPS = "prior needs groups, and there are none"
         (["--phrase-threshold", "3"], "--phrase-threshold is for --phrases"),
         (["--group-by", "colour"], "group_by is 'colour'; it must be file"),
         (["--draws", "9", "--max-draws", "5"], "--max-draws is a limit of --draws auto, and --draws is 9"),
+        (["--anchors", "last"], "only --identify fixed"),
+        (
+            ["--method", "map", "--draws", "20"],
+            "method map does not use --draws; leave it out, or use method gibbs",
+        ),
+        (["--method", "map", "--chains", "2"], "method map does not use --chains"),
+        (["--method", "map", "--init", "random"], "method map does not use --init"),
+        (["--method", "map", "--inner-steps", "1"], "--inner-steps; leave it out, or use method gibbs"),
+        (["--method", "map", "--max-size", "1GB"], "method map does not use --max-size"),
+        (
+            ["--method", "mfvi", "--warmup", "20"],
+            "method mfvi does not use --warmup; leave it out, or use method gibbs",
+        ),
+        (["--method", "blockvi", "--thin", "2"], "method blockvi does not use --thin"),
+        (["--method", "nuts", "--max-draws", "20"], "method nuts does not use --max-draws"),
+        (["--method", "laplace", "--no-orbit"], "method laplace does not use --orbit"),
         (["--resume", "--force"], "--resume continues a run, and --force replaces it"),
         (["--out", "nodir/x/../y"], "there is no folder nodir/x; make it, or leave out '..'"),
         (["--vocab", "abc"], "--vocab is 'abc'; it must be a whole number (see: "),

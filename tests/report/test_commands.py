@@ -130,6 +130,20 @@ def test_every_prior_is_stated_and_its_options_make_the_same_run_again(name, bay
     assert bayesvec(*given, "--resume") == (0, "", "")
 
 
+@pytest.mark.parametrize(("method", "left_out"), [("map", "--draws"), ("blockvi", "--warmup")])
+def test_the_command_has_only_what_the_method_uses(method, left_out, bayesvec, sliced_place):
+    given = ("--dim", 2, "--method", method, "--prior-precision", 2, "--seed", 3)
+    assert bayesvec("fit", "--counts", "some.counts", *given, "--out", "first.run", "--quiet") == (0, "", "")
+    first = open_posterior("first.run").draws
+    command = steps(first.manifest, "again.run")[-1].text
+    assert left_out not in command
+    words = shlex.split(command.replace("COUNTS", "some.counts"))[1:]
+    assert bayesvec(*words, "--quiet") == (0, "", "")
+    again = open_posterior("again.run").draws
+    assert again.manifest["settings"] == first.manifest["settings"]
+    np.testing.assert_array_equal(again.read("rho"), first.read("rho"))
+
+
 def test_a_run_is_not_resumed_with_a_file_that_has_changed(bayesvec, sliced_place):
     given = (
         "fit",

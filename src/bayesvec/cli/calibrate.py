@@ -13,11 +13,13 @@ from bayesvec.cli.app import ADDRESS, ENGINE, PROCESSES, STOPPED, app
 from bayesvec.cli.prior_options import NO_PRIOR_OPTIONS, PriorOptions, takes_prior_options
 from bayesvec.errors import OptionError
 from bayesvec.inference import methods
+from bayesvec.inference.used import check_used
 
 if TYPE_CHECKING:
     from bayesvec.diagnostics.calibration import Calibration
 
 _METHODS = [name for name in methods.names() if not methods.find(name).is_point]
+WARMUP = 100  # sweeps
 _PICTURES = (".png", ".pdf", ".svg")
 
 
@@ -34,7 +36,7 @@ def calibrate(
         False, "--zipf", help="Draw words by the Zipf-Mandelbrot law instead of uniformly."
     ),
     draws: int = typer.Option(99, help="Draws to rank each true value among."),
-    warmup: int = typer.Option(100, help="Warm-up sweeps."),
+    warmup: int | None = typer.Option(None, help=f"Warm-up sweeps (default: {WARMUP})."),
     thin: int | None = typer.Option(None, help="Sweeps between draws (default: depends on the method)."),
     identify: str = typer.Option(
         "none", help="none, or fixed: K contexts fixed at the MAP, as in the paper."
@@ -60,6 +62,8 @@ def calibrate(
     """Fit worlds simulated from the prior and test whether the intervals are calibrated; status 1 if not."""
     if out is not None:
         _check_place(out)
+    lengths = {"warmup": warmup, "thin": thin}
+    check_used(method, {name: value for name, value in lengths.items() if value is not None})
     given: dict[str, Any] = {
         "vocab": vocab,
         "dim": dim,
@@ -69,7 +73,7 @@ def calibrate(
         "slices": slices,
         "zipf": zipf,
         "draws": draws,
-        "warmup": warmup,
+        "warmup": WARMUP if warmup is None else warmup,
         "thin": thin,
         "identify": identify,
         "options": methods.find(method).read_options(option),

@@ -34,6 +34,7 @@ from bayesvec.cli.text_options import NO_TEXT_OPTIONS, TextOptions, takes_text_o
 from bayesvec.errors import OptionError, RunError
 from bayesvec.inference import methods
 from bayesvec.inference.gibbs import Options as GibbsOptions
+from bayesvec.inference.used import check_used
 from bayesvec.storage.settings import ANCHORS, AUTO, CHOICES, INITS, MAX_DRAWS, MAX_SIZE, Settings
 
 if TYPE_CHECKING:
@@ -284,6 +285,7 @@ def _run(
             what = f"there is no run at {path} to resume; " if resume else ""
             raise RunError(f"{what}give TEXT or --counts to start one", path=str(path))
         # before the text is counted
+        check_used(settings.get("method", Settings.method), settings)
         dim = settings.get("dim", Settings.dim)
         checked = prior.check(dim, groups=data.may_have_groups)
         run.make_settings(**settings, **checked, threads=data.threads)

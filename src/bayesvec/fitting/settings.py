@@ -13,12 +13,11 @@ from bayesvec.diagnostics.length import planned
 from bayesvec.errors import OptionError
 from bayesvec.inference.gibbs import Options as GibbsOptions
 from bayesvec.inference.methods import Method, find
+from bayesvec.inference.used import GIBBS_OPTIONS, ONE_DRAW
 from bayesvec.priors import Prior, covariance
 from bayesvec.priors.arrays import to_arrays
 from bayesvec.storage.kinds import SWEEPS
-from bayesvec.storage.settings import AUTO, MAX_DRAWS, MAX_SIZE, Settings
-
-GIBBS_OPTIONS = ("inner_steps", "restart", "orbit")  # that `fit` takes by name
+from bayesvec.storage.settings import ANCHORS, AUTO, MAX_DRAWS, MAX_SIZE, Settings
 
 
 def make_settings(
@@ -40,9 +39,10 @@ def make_settings(
     identify = others.get("identify", Settings.identify)
     dim, init = others.get("dim", Settings.dim), others.get("init", Settings.init)
     prior, prior_precision = choose_prior(prior, prior_precision, dim=dim, identify=identify)
-    if not isinstance(anchors, str) and identify != "fixed":
+    anchored = not isinstance(anchors, str) or (anchors in ANCHORS and anchors != Settings.anchors)
+    if anchored and identify != "fixed":
         raise OptionError(
-            f"anchors are rows, which only --identify fixed (identify='fixed') keeps; identify is {identify!r}"
+            f"anchors are given, which only --identify fixed (identify='fixed') keeps; identify is {identify!r}"
         )
     sweeping = chosen.kind == SWEEPS
     others |= _lengths(chosen, others)
@@ -64,7 +64,7 @@ def _lengths(method: Method, others: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of the run's length, of which methods other than samplers by sweeps choose nothing."""
     limits = {"max_draws": others.pop("max_draws", MAX_DRAWS), "max_size": others.pop("max_size", MAX_SIZE)}
     if method.is_point:  # an estimate, not a distribution: there is one draw to take
-        return {"chains": 1, "draws": 1, "warmup": 0, "thin": 1}
+        return dict(ONE_DRAW)
     usual = {name: others.get(name, AUTO) for name in ("draws", "warmup", "thin")}
     if method.kind != SWEEPS:
         fixed = {name: getattr(Settings, name) for name, value in usual.items() if value == AUTO}

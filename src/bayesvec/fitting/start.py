@@ -89,7 +89,8 @@ def fit(
     draws, warmup : int or "auto"
         Stored draws of each chain, and sweeps of each before the first of them. ``auto``: warm-up ends when the
         chains have forgotten their start, and the run when `Posterior.check` passes or at one of its limits
-        (method gibbs; others take 500 and 500). The draws decide, not the clock.
+        (method gibbs; others take 500 and 500). The draws decide, not the clock. Approximations have no warm-up, and
+        map has one draw: they take no notice of these (the command line refuses them).
     prior_precision : float or "learn", optional
         Take the spherical prior, with this precision (not standard deviation) of every coordinate; or with one for
         each side that is learned.

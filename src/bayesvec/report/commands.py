@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from bayesvec.inference.used import unused
 from bayesvec.priors.table import remake
 from bayesvec.storage.settings import INITS
 
@@ -108,9 +109,9 @@ def _simulate_command(recipe: Mapping[str, Any]) -> Step:
 def _fit_steps(manifest: Mapping[str, Any], counts: str, out: str) -> Iterator[Step]:
     settings = manifest["settings"]
     words = ["--counts", counts]
-    auto = settings.get("auto", {})
+    auto, left_out = settings.get("auto", {}), unused(settings.get("method", ""))
     for name in ("dim", "method", "chains", "draws", "warmup", "thin", "identify"):
-        if settings.get(name) is not None:
+        if settings.get(name) is not None and name not in left_out:
             words += [_flag(name), "auto" if auto.get(name) else _text(settings[name])]
     for name in ("max_draws", "max_size") if auto.get("draws") else ():
         words += [_flag(name), _text(auto[name])]
@@ -124,7 +125,7 @@ def _fit_steps(manifest: Mapping[str, Any], counts: str, out: str) -> Iterator[S
             said = f"VECTORS stands for the file of vectors that the chains started from ({value})"
             yield Step(said, False)
             value = "VECTORS"
-        words += [] if value is None else [_flag(name), _text(value)]
+        words += [] if value is None or name in left_out else [_flag(name), _text(value)]
     words += _method_options(settings)
     prior = remake(settings)
     if prior is None:
