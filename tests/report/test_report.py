@@ -229,6 +229,7 @@ def changed(folder, out, *, outcome=None, **settings):
     ("settings", "stated"),
     [
         ({}, "1: every sample counts as an independent observation."),
+        ({"weight_from": "documents"}, "1, estimated from the documents: every sample counts"),
         ({"weight": 0.5}, "0.5, given (--weight): samples of one document depend on each other"),
         ({"weight": 0.73, "weight_from": "documents"}, "0.73, estimated from the documents: samples of one"),
     ],

@@ -53,10 +53,19 @@ def with_weight(
             asked = round(estimate_weight(documents, last.rho, last.alpha, own.at(last.scales)), 2)
             weight = min(1.0, max(LEAST_WEIGHT, asked))
     if progress:
-        least = f", the smallest allowed (the documents ask for {asked:g}: intervals may be too narrow)"
-        note = least if asked < LEAST_WEIGHT else "; with weight 1 all samples would count as independent"
-        tell(f"weight of a sample, estimated from the documents: {weight:g}{note}")
+        tell(f"weight of a sample, estimated from the documents: {_weight_stated(weight, asked)}")
     return replace(settings, weight=weight, weight_from="documents")
+
+
+def _weight_stated(weight: float, asked: float) -> str:
+    """Return the weight in words, and what it means."""
+    if asked < LEAST_WEIGHT:
+        return (
+            f"{weight:g}, the smallest allowed (the documents ask for {asked:g}: intervals may be too narrow)"
+        )
+    if weight == 1.0:
+        return "1 (all samples count as independent)"
+    return f"{weight:g} (1 would count all samples as independent)"
 
 
 def _how(settings: Settings, threads: int | None) -> dict[str, Any]:

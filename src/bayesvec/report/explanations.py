@@ -37,7 +37,8 @@ def weight(settings: Mapping[str, Any]) -> str:
     value = settings.get("weight", 1.0)
     estimated = "estimated from the documents" if settings.get("weight_from") else "given (--weight)"
     if value == 1.0:
-        return "1: every sample counts as an independent observation."
+        said = f", {estimated}" if settings.get("weight_from") else ""
+        return f"1{said}: every sample counts as an independent observation."
     return (
         f"{value:g}, {estimated}: samples of one document depend on each other, so the likelihood is raised to this "
         "power."
