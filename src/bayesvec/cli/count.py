@@ -40,7 +40,7 @@ def count(
     text.check()
     where = Where(engine, address, workers)
     check_free(out, force=force)
-    _warm_up()
+    _warm_up(show=not quiet)
     start = perf_counter()
     counts = text.count(texts, seed=seed, threads=threads, progress=not quiet, where=where)
     seconds = perf_counter() - start
@@ -52,11 +52,13 @@ def count(
         _print_summary(summary)
 
 
-def _warm_up() -> None:
+def _warm_up(*, show: bool) -> None:
     """Count two words, so that compiling is not part of the measured speed."""
+    from bayesvec._compiling import announced
     from bayesvec.text.count import count as count_texts
 
-    count_texts(documents=["a b"], threads=1, progress=False)
+    with announced(enabled=show):
+        count_texts(documents=["a b"], threads=1, progress=False)
 
 
 def sizes(counts: "PairCounts", out: Path) -> dict[str, Any]:

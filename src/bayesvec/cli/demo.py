@@ -24,7 +24,7 @@ def demo(
 
     if out.exists() and not out.is_dir():
         raise OptionError(f"{out} is a file; --out must be a folder, or a new one")
-    echo("The corpus: Python's documentation and docstrings, one document per line.")
+    echo("Collecting the corpus: Python's documentation and docstrings, one document per line.")
     out.mkdir(parents=True, exist_ok=True)
     text = out / "python-docs.txt"
     documents = (" ".join(document.split()) for document in datasets.python_docs())
