@@ -17,6 +17,7 @@ BASE = {
     "errors",
     "_types",
     "_cluster",
+    "_compiling",
     "_machine",
     "_validate",
     "_parallel",
