@@ -4,6 +4,8 @@ Compiled code is cached on disk. Without this, parallel workers that start toget
 compile the same kernels, which takes longer than many of the tests.
 """
 
+import atexit
+import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -68,6 +70,7 @@ ROUNDS = ((rows, orbit_and_counting), (paths_and_other_methods, trees))
 def compile_share(worker: int, workers: int, meeting: Path) -> None:
     """Compile this worker's share; wait for the others after each round."""
     meeting.mkdir(exist_ok=True)
+    atexit.register(shutil.rmtree, meeting, ignore_errors=True)
     for number, tasks in enumerate(ROUNDS):
         for task in tasks[worker::workers]:
             task()

@@ -33,6 +33,7 @@ from bayesvec.storage import folder
 from bayesvec.storage.outcome import check_extendable
 from bayesvec.storage.room import check_memory
 from bayesvec.storage.settings import AUTO, MAX_DRAWS, MAX_SIZE, Settings
+from bayesvec.storage.temporary import temporary_folder
 from bayesvec.text.options import CountOptions
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def fit(
         prior = None  # too few vectors to learn their covariance from
         settings = replace(settings, prior=None, prior_recipe={}, prior_precision="learn")
     how: Any = {"threads": threads, "progress": progress, "where": where}
-    path = folder.temporary_folder() if out is None else Path(out)
+    path = temporary_folder() if out is None else Path(out)
     if resume and folder.exists(path):
         data = _with_prior_rows(data, prior, settings, progress=progress)
         if is_given(init):

@@ -1,11 +1,8 @@
 """Run folders opened for writing: a new one, or one to resume."""
 
-import atexit
 import contextlib
 import platform
 import shlex
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -171,13 +168,6 @@ class Run(Folder):
     def change(self, settings: Settings) -> None:
         """Change the length of the run; draws that are there stay as they are."""
         self.manifest = recorder.change(self.path, self.manifest, settings.as_dict())
-
-
-def temporary_folder() -> Path:
-    """Return a name for a run that lives as long as this process."""
-    parent = Path(tempfile.mkdtemp(prefix="bayesvec-"))
-    atexit.register(shutil.rmtree, parent, ignore_errors=True)
-    return parent / "run"
 
 
 def exists(path: Path) -> bool:
