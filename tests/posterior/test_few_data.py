@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import bayesvec as bv
+from bayesvec.explore.runs import Runs
+from bayesvec.explore.views.table import Request
 from bayesvec.plots import plot_drift, plot_trajectory
 
 WORDS = ["tax", "law", "war"]
@@ -71,3 +73,15 @@ def test_many_slices_have_room_for_their_names():
     assert ax.get_xticklabels()[0].get_rotation() == 45
     gaps = [other.x1 - one.x1 for one, other in pairwise(boxes)]
     assert min(gaps) > ax.get_xticklabels()[0].get_fontsize()  # more than a line apart
+
+
+def test_explorer(run):
+    runs = Runs([run])
+    paths = Request(runs, "trajectories", {"term": ["cosine(tax, war)", "cosine(tax, law)"]}).answer()
+    assert [path["few"] for path in paths["answer"]] == [["2001"], []]
+    assert paths["notes"] == [
+        f"cosine(tax, war): {bv.open(run).trajectory('cosine(tax, war)').few_sentence()}"
+    ]
+    drift = Request(runs, "drift", {}).answer()
+    assert drift["notes"] == bv.open(run).drift().notes
+    assert "war" in drift["notes"][-1]

@@ -36,7 +36,7 @@ export function densities(items, { width, colours, axis, label, zero = false }) 
   return picture;
 }
 
-// series: {label, number, values: [{slice, mean, low, high, inner}]}
+// series: {label, number, values: [{slice, mean, low, high, inner, few}]}; where data are few, points are hollow
 export function bands(series, { width, colours, slices, ordered, label, axis }) {
   const entries = series.map((each) => ({ label: each.label, colour: colours.series[each.number % 7], dash: ordered ? DASHES[each.number % 6] : "0.1 50", shape: each.number }));
   const key = legend(entries, 6, width - 12, colours);
@@ -82,7 +82,7 @@ export function bands(series, { width, colours, slices, ordered, label, axis }) 
       }
     }
     if (ordered) front.append(svg("path", { d: pathOf(places.map((value) => [value.x, y(value.mean)])), fill: "none", stroke: colour, "stroke-width": 2, "stroke-dasharray": dash || null }));
-    for (const value of places) front.append(marker(each.number, value.x, y(value.mean), 4.4, colour, colours));
+    for (const value of places) front.append(marker(each.number, value.x, y(value.mean), 4.4, colour, colours, value.few));
   });
   picture.append(front);
   return picture;

@@ -117,11 +117,11 @@ const SHAPES = [
   (x, y, r) => svg("path", { d: `M${x} ${y + 1.25 * r}L${x + 1.2 * r} ${y - 0.9 * r}H${x - 1.2 * r}Z` }),
 ];
 
-export function marker(number, x, y, r, colour, colours) {
+export function marker(number, x, y, r, colour, colours, hollow = false) {
   const shape = SHAPES[number % SHAPES.length](x, y, r);
-  shape.setAttribute("fill", colour);
-  shape.setAttribute("stroke", colours.paper);
-  shape.setAttribute("stroke-width", "1.2");
+  shape.setAttribute("fill", hollow ? colours.paper : colour);
+  shape.setAttribute("stroke", hollow ? colour : colours.paper);
+  shape.setAttribute("stroke-width", hollow ? "1.8" : "1.2");
   return shape;
 }
 

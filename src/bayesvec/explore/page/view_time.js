@@ -54,7 +54,7 @@ export const timeView = {
 
   draw({ paths, drift, then, now }, given, info) {
     const level = Number(given.level);
-    const series = paths.answer.map((path, i) => ({ label: path.label, number: i, values: path.values.map((value, j) => ({ ...value, inner: paths.inner[i][j] })) }));
+    const series = paths.answer.map((path, i) => ({ label: path.label, number: i, values: path.values.map((value, j) => ({ ...value, inner: paths.inner[i][j], few: path.few.includes(value.slice) })) }));
     const ordered = paths.answer.every((path) => path.ordered);
     const draw = (room) => bands(series, { ...room, slices: paths.slices, ordered, axis: "value", label: `${given.term.join(", ")} in every slice` });
     const columns = ["quantity", "slice", "mean", "sd", "low", "high", "rhat", "ess"];
@@ -64,8 +64,8 @@ export const timeView = {
     const found = near.filter((each) => each.draw);
     return [
       html("h2", { class: "answer" }, "Over the slices"),
-      figure(draw, `Means with ${percent(paths.inner_level)} and ${percent(level)} ${ordered ? "bands" : "intervals"}.`),
-      html("ul", { class: "changes" }, paths.changes.map((line) => html("li", {}, shown(line))), paths.answer.filter((path) => path.missing.length).map((path) => html("li", { class: "note" }, `${shown(path.label)}: a word does not occur at ${path.missing.map(shown).join(", ")}`))),
+      figure(draw, `Means with ${percent(paths.inner_level)} and ${percent(level)} ${ordered ? "bands" : "intervals"}.${paths.notes.length ? " Hollow points: few data." : ""}`),
+      html("ul", { class: "changes" }, paths.changes.map((line) => html("li", {}, shown(line))), paths.answer.filter((path) => path.missing.length).map((path) => html("li", { class: "note" }, `${shown(path.label)}: a word does not occur at ${path.missing.map(shown).join(", ")}`)), paths.notes.map((note) => html("li", { class: "note" }, `${shown(note)}.`))),
       actions({ name: "trajectories", draws: [draw], shell: paths.shell, python: paths.python, csv: { columns, rows } }),
       ...changed(drift, given, info),
       html("h2", {}, `Neighbours of ${shown(given.word)}, then and now`),
@@ -80,6 +80,7 @@ function changed(drift, given, info) {
   const rows = drift.answer.changes;
   const draw = ({ width, colours }) => forest(rows.map((row, i) => ({ ...row, mean: row.change, label: row.word, bar: row.probability, barText: drift.texts[i][4], href: addressOf("time", { ...given, word: row.word }), title: `${fixed(row.change)}, P(among the most changed) ${drift.texts[i][4]}` })), { width, colours, axis: drift.measure, barLabel: info.point ? "" : "P(changed)", limits: info.limits, label: drift.title });
   return [html("h2", {}, `Words that differ most between ${shown(given.first)} and ${shown(given.last)}`), figure(draw, `${sentenceCase(drift.sentence)}.`),
+    drift.notes.map((note) => html("p", { class: "note" }, `${sentenceCase(shown(note))}.`)),
     actions({ name: "drift", draws: [draw], shell: drift.shell, python: drift.python, csv: { columns: Object.keys(rows[0]), rows: rows.map((row) => Object.values(row)) } })];
 }
 

@@ -30,6 +30,7 @@ def trajectories(
     return {
         "answer": question.to_json(answer, given),
         "changes": [sign_line(each.change, level) for each in answer if each.change is not None],
+        "notes": [f"{each.path.label}: {each.path.few_sentence()}" for each in answer if each.path.few],
         "inner": [inner_intervals(each.path.estimates, level) for each in answer],
         "inner_level": inner_level(level),
         "slices": list(answer[0].path.every_slice),
@@ -55,6 +56,7 @@ def drift(
         "title": answer.table.title,
         "texts": answer.table.texts(),
         "sentence": answer.sentence(),
+        "notes": answer.notes,
         "measure": answer.measure,
         "shell": [of_question(posterior.path, "drift", given)],
         "python": python(posterior.path, call("drift", first=first, last=last, n=n, by=by, level=level)),
