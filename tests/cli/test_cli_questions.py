@@ -59,6 +59,14 @@ def test_neighbors_on_a_terminal(bayesvec, run, monkeypatch):
     assert "┃" in out or "|" in out
 
 
+def test_long_names_are_not_cut_on_a_terminal(bayesvec, run, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    _, out, _ = bayesvec("check", run)
+    assert "┃" in out
+    assert "…" not in out
+
+
 def test_check(bayesvec, run):
     status, out, _ = bayesvec("check", run)
     assert status == 0

@@ -36,7 +36,7 @@ def print_table(columns: list[str], cells: list[list[str]], *, plain: str) -> No
 
     table = Table()
     for i, name in enumerate(columns):
-        table.add_column(name, justify="right" if i else "left")
+        table.add_column(name, justify="right" if i else "left", overflow="fold")  # names are never cut
     for line in cells:
         table.add_row(
             *(Text(printable(cell)) for cell in line)
