@@ -5,9 +5,12 @@ hands out pieces of work with `bayesvec._pipeline.in_order`, which runs on the c
 """
 
 import logging
+import os
 import platform
 import re
+import shutil
 import socket
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -27,6 +30,8 @@ ENGINES = ("local", "ray")
 ANSWER_SECONDS = 10.0  # that a cluster may take to answer
 RETRIES = 3  # of a long piece of work whose worker dies
 STORE_BYTES = 2 << 30  # of the object store of a Ray that is started here, at most
+_QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+_LONGEST = 24  # letters of the folder in which Ray's own is made: names of sockets have 103 at most
 
 
 @dataclass(frozen=True)
@@ -84,44 +89,73 @@ def connect(where: Where, threads: int | None = None) -> Iterator[None]:
     threads : int or None
         Threads of each worker, if given.
     """
-    ray, address, workers = import_ray(), where.address, where.workers
+    ray, address = import_ray(), where.address
     if ray.is_initialized():
         yield
         return
-    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     if address is None:
-        from bayesvec._parallel import default_threads
-
-        cpus = max(default_threads(), (workers or 1) * (threads or 1))
-        room = min(STORE_BYTES, (memory_bytes() or 8 << 30) // 5)
-        ray.init(
-            "local",
-            num_cpus=cpus,
-            object_store_memory=room,
-            include_dashboard=False,
-            _system_config={"worker_niceness": 0},  # workers are all that runs, and no daemons beside others
-            **quiet,
-        )
-    else:
-        try:
-            _check_there(address)
-            ray.init(address, **quiet)
-        except (OSError, ValueError, RuntimeError) as error:
-            reason = " ".join(str(error).split())
-            if reason.startswith("Version mismatch"):
-                raise OptionError(
-                    f"the cluster at address {address!r} has other versions than this process ({reason}); "
-                    "install the same versions on all nodes"
-                ) from None
-            reason = str(error).splitlines()[0]
+        with _ray_folder() as own:
+            _start(ray, where.workers, threads, own)
+            try:
+                yield
+            finally:
+                ray.shutdown()
+        return
+    try:
+        _check_there(address)
+        ray.init(address, **_QUIET)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        if reason.startswith("Version mismatch"):
             raise OptionError(
-                f"there is no Ray cluster at address {address!r} ({reason}); start one with `ray start --head`, or "
-                "leave out --address to run on this machine"
+                f"the cluster at address {address!r} has other versions than this process ({reason}); "
+                "install the same versions on all nodes"
             ) from None
+        reason = str(error).splitlines()[0]
+        raise OptionError(
+            f"there is no Ray cluster at address {address!r} ({reason}); start one with `ray start --head`, or "
+            "leave out --address to run on this machine"
+        ) from None
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def _start(ray: Any, workers: int | None, threads: int | None, folder: dict[str, str]) -> None:
+    """Start Ray on this machine."""
+    from bayesvec._parallel import default_threads
+
+    ray.init(
+        "local",
+        num_cpus=max(default_threads(), (workers or 1) * (threads or 1)),
+        object_store_memory=min(STORE_BYTES, (memory_bytes() or 8 << 30) // 5),
+        include_dashboard=False,
+        _system_config={"worker_niceness": 0},  # workers are all that runs, and no daemons beside others
+        **folder,
+        **_QUIET,
+    )
+
+
+@contextmanager
+def _ray_folder() -> Iterator[dict[str, str]]:
+    """Make the folder for the logs and sockets of a Ray that is started here, and remove it at the end.
+
+    Where workers fail it stays, for its logs; and so does a folder that the environment names.
+    """
+    if "RAY_TMPDIR" in os.environ:
+        yield {}
+        return
+    short = None if len(tempfile.gettempdir()) <= _LONGEST else "/tmp"
+    folder, failed = tempfile.mkdtemp(prefix="bayesvec-ray-", dir=short), False
+    try:
+        yield {"_temp_dir": folder}
+    except RunError:
+        failed = True
+        raise
+    finally:
+        if not failed:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _check_there(address: str) -> None:

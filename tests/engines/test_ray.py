@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,10 +27,12 @@ STORE = 80 << 20
 CONFIG = {"worker_niceness": 0}
 
 
-def test_ray_is_started_and_stopped(bayesvec, tmp_path):
+def test_ray_is_started_and_stopped(bayesvec, tmp_path, monkeypatch):
     """Without an address Ray runs on this machine, and nothing of it is left; before the tests that use `nodes`."""
     import ray
 
+    temporary = tempfile.mkdtemp(dir="/tmp")  # a short name, for sockets
+    monkeypatch.setattr(tempfile, "tempdir", temporary)
     counts, _ = PROBLEMS["spherical"]()
     counts.save(tmp_path / "counts")
     given = ["--dim", 4, "--draws", 3, "--warmup", 5, "--chains", 1, "--seed", 5, "--prior-precision", 4]
@@ -39,6 +42,8 @@ def test_ray_is_started_and_stopped(bayesvec, tmp_path):
     )
     assert status == 0
     assert not ray.is_initialized()
+    assert not os.listdir(temporary)
+    os.rmdir(temporary)
     fitted("spherical", out=tmp_path / "local")
     assert draw_bytes(tmp_path / "run") == draw_bytes(tmp_path / "local")
 
@@ -59,6 +64,15 @@ def test_a_cluster_that_is_not_there_is_one_line(bayesvec, tmp_path):
 @pytest.fixture(scope="module")
 def nodes():
     """Three nodes of two processors each, to which this process is connected."""
+    with (
+        tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as folder,
+        pytest.MonkeyPatch.context() as environment,
+    ):
+        environment.setenv("RAY_TMPDIR", folder)
+        yield from started()
+
+
+def started():
     import ray
     from ray.cluster_utils import Cluster
 
