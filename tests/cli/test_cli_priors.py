@@ -213,8 +213,8 @@ def test_learned_precisions_are_kept(bayesvec, speeches):
 
 
 def test_a_method_that_cannot_learn_takes_what_gibbs_learns(bayesvec, speeches):
-    given = (*table(speeches, "party"), "--prior", "grouped", "--method", "map")
-    assert bayesvec("fit", *given, *SMALL, "--out", "run")[0] == 0
+    given = (*table(speeches, "party"), "--prior", "grouped", "--method", "map", "--dim", 2)
+    assert bayesvec("fit", *given, "--out", "run", "--quiet")[0] == 0
     settings = open_draws("run").manifest["settings"]
     found = [settings["prior_recipe"][name] for name in ("precision", "group_precision", "context_precision")]
     assert all(isinstance(value, float) for value in found)
