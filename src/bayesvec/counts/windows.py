@@ -18,6 +18,7 @@ from bayesvec.errors import InputError
 from bayesvec.kernels import counting as kernels
 from bayesvec.kernels import rng
 
+LONG = 20_000_000  # tokens from which each step is announced where there is no terminal
 _THINNED_AT_ONCE = 1 << 22
 _MOST_RANGES = 16  # of rows that are transposed at once: each needs a number for every context
 
@@ -77,14 +78,16 @@ def count_corpus(
     limit, count = parse_memory(memory), check_threads(threads)
     for array in corpus.arrays().values():
         array.flags.writeable = False
-    task = _prepare(corpus, len(vocabulary), memory=limit, threads=count)
+    with progress("preparing to count", None, enabled=show, announce=len(corpus.tokens) > LONG):
+        task = _prepare(corpus, len(vocabulary), memory=limit, threads=count)
     if not task.samples.any():
         raise InputError(
             "there are no pairs: no document has two words of the vocabulary within one window; "
             "keep more words, or widen the window"
         )
     by_word, in_file = _by_word(task, memory=limit, threads=workers or count, show=show)
-    by_context, permutation = _by_context(by_word, len(vocabulary), in_file=in_file, threads=count)
+    with progress("sorting by context", None, enabled=show, announce=in_file):
+        by_context, permutation = _by_context(by_word, len(vocabulary), in_file=in_file, threads=count)
     for array in (*by_word, *by_context, permutation):
         array.flags.writeable = False
     words, group_of_row = _row_names(corpus, vocabulary, groups)
@@ -202,7 +205,8 @@ def _by_word(task: _Task, *, memory: int, threads: int, show: bool) -> tuple[Sid
         finally:
             idle.append(scratch)
 
-    with progress("counting", float(task.samples.sum()), enabled=show) as advance:
+    total = float(task.samples.sum())
+    with progress("counting", total, enabled=show, announce=len(task.tokens) > LONG) as advance:
         counted = in_order(count_rows, chunks, threads=threads)
         for (first, last), (of_rows, parts) in zip(chunks, counted, strict=True):
             row_pairs.append(of_rows)
