@@ -35,7 +35,6 @@ def count(
     """Count the word pairs of a text, or the pairs of items in baskets."""
     from time import perf_counter
 
-    from bayesvec.counts.spill import bounded, parse_memory
     from bayesvec.counts.store import check_free
 
     text.check()
@@ -45,8 +44,7 @@ def count(
     start = perf_counter()
     counts = text.count(texts, seed=seed, threads=threads, progress=not quiet, where=where)
     seconds = perf_counter() - start
-    with bounded(parse_memory(text.values.get("memory")) // 4):
-        counts.save(out, force=force)
+    counts.save(out, force=force)
     summary = _summary(counts, out, seconds)
     if as_json:
         echo(json.dumps(summary))

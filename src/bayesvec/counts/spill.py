@@ -1,13 +1,9 @@
 """Memory limits, and arrays that spill to a temporary file beyond them."""
 
-import mmap
 import os
 import tempfile
-import threading
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO
 
 import numpy as np
@@ -19,10 +15,6 @@ from bayesvec._validate import size_in_bytes
 from bayesvec.errors import InputError
 
 SMALLEST = 32_000_000
-LOOK_SECONDS = 0.01  # between looks at how much of the files is resident
-
-_STATM = Path("/proc/self/statm")
-_mapped: "weakref.WeakSet[mmap.mmap]" = weakref.WeakSet()
 
 
 def parse_memory(limit: str | int | None) -> int:
@@ -90,7 +82,7 @@ class GrowingArray:
         if self._file is not None:
             with _room(), self._file as file:
                 file.flush()
-                return _map(file, self.dtype, self.size)
+                return np.asarray(np.memmap(file, dtype=self.dtype, mode="r+", shape=(self.size,)))
         whole = np.empty(self.size, dtype=self.dtype)
         left = self.size
         while self._parts:  # each part is freed once it is copied
@@ -106,50 +98,7 @@ def empty_array(size: int, dtype: npt.DTypeLike, *, in_file: bool) -> Array:
         return np.empty(size, dtype=dtype)
     with _room(), _temporary_file() as file:
         _reserve(file, size * np.dtype(dtype).itemsize)
-        return _map(file, dtype, size)
-
-
-def _map(file: IO[bytes], dtype: npt.DTypeLike, size: int) -> Array:
-    mapped = np.memmap(file, dtype=dtype, mode="r+", shape=(size,))
-    _mapped.add(mapped._mmap)  # type: ignore[attr-defined]
-    return np.asarray(mapped)
-
-
-@contextmanager
-def bounded(limit: int) -> Iterator[None]:
-    """While the block runs, unmap pages of temporary files when more than ``limit`` bytes are resident.
-
-    They stay in the cache of the system, which can take them back at any time, and are mapped again when they are
-    read. So a process uses what it was allowed, on a machine with more room too. Linux only.
-    """
-    if not _STATM.exists() or not hasattr(mmap, "MADV_DONTNEED"):
-        yield
-        return
-    _unmap()
-    ended = threading.Event()
-    watcher = threading.Thread(target=_release, args=(_shared_bytes() + limit, ended), daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        watcher.join()
-
-
-def _release(most: int, ended: threading.Event) -> None:
-    while not ended.wait(LOOK_SECONDS):
-        if _shared_bytes() > most:
-            _unmap()
-
-
-def _unmap() -> None:
-    for each in list(_mapped):
-        each.madvise(mmap.MADV_DONTNEED)
-
-
-def _shared_bytes() -> int:
-    """Return how many bytes of files are resident: temporary files, and the code of libraries."""
-    return int(_STATM.read_text().split()[2]) * mmap.PAGESIZE
+        return np.asarray(np.memmap(file, dtype=dtype, mode="r+", shape=(size,)))
 
 
 def _reserve(file: IO[bytes], size: int) -> None:

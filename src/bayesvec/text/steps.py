@@ -10,7 +10,6 @@ from bayesvec._compiling import announced
 from bayesvec._progress import tell
 from bayesvec.counts.options import PairOptions
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.counts.spill import bounded
 from bayesvec.counts.windows import count_corpus
 from bayesvec.errors import InputError
 from bayesvec.text.baskets import collect_baskets
@@ -120,11 +119,7 @@ def counted(
     limits: Limits,
 ) -> PairCounts:
     """Read, choose the vocabulary and count, here or on a cluster, and record how it was done."""
-    with (
-        announced(enabled=limits.show),
-        bounded(limits.memory // 4),
-        on_cluster(limits.where, limits.threads) as at_once,
-    ):
+    with announced(enabled=limits.show), on_cluster(limits.where, limits.threads) as at_once:
         if limits.where.engine != "local":
             limits = limits._replace(workers=at_once)
         stream, sources = _read(given, tokenizer, reading, limits)
