@@ -3,10 +3,11 @@
 Of all pairs of the 200 most frequent words, and of 20,000 random pairs of words: the share with R-hat above 1.05, the
 worst ESS (the smaller of bulk and tail), its 1% and 5% quantiles and median, and effective draws per second of
 processor time. Beside them, how far apart the chains are in log posterior, in standard deviations within chains.
-Chains start near the MAP, as by default, or at random. Texts are read from the folder named by BAYESVEC_DATA.
+Chains start after a short run, as by default, near the MAP, or at random. Texts are read from the folder named by
+BAYESVEC_DATA.
 
 Usage: python benchmarks/mixing.py [--corpus house|sotu] [--words 1000000] [--vocab 1000] [--dims 10 20 50]
-       [--chains 5] [--warmup 200] [--draws 200] [--starts map random] [--threads 2] [--name mixing-house]
+       [--chains 5] [--warmup 200] [--draws 200] [--starts auto random] [--threads 2] [--name mixing-house]
 """
 
 import sys
@@ -88,7 +89,7 @@ def main():
         chains=5,
         warmup=200,
         draws=200,
-        starts=["map", "random"],
+        starts=["auto", "random"],
         threads=2,
         name="",
     )

@@ -25,8 +25,8 @@ class _Listener(event.Listener):
 
 
 @contextmanager
-def announced(*, enabled: bool) -> Iterator[None]:
-    """Announce if the block has to compile."""
+def announce_compiling(*, enabled: bool) -> Iterator[None]:
+    """Announce on standard error if the block has to compile."""
     if not enabled:
         yield
         return

@@ -8,7 +8,7 @@ import numpy as np
 from rich.console import Console
 
 from bayesvec.chains import display
-from bayesvec.chains.display import ChainProgress, Judge, Lines, Live, announce_compiling, clock, watched
+from bayesvec.chains.display import ChainProgress, Judge, Lines, Live, clock, watched
 from bayesvec.storage.settings import Settings
 
 SETTINGS = Settings(draws=40, warmup=10, chains=2)
@@ -85,21 +85,6 @@ def test_nothing_is_known_before_the_first_sweep(capsys, monkeypatch):
     now[0] = 11.0
     lines.update()
     assert capsys.readouterr().err == "chain 0: warm-up 0/10, 0 sweeps/s, -:-- left, log posterior -\n"
-
-
-def test_compiling_is_announced_once(capsys):
-    import numba
-
-    function = numba.njit(lambda x: x + 1)
-    with announce_compiling(enabled=False):
-        function(1)
-    assert capsys.readouterr().err == ""
-    with announce_compiling(enabled=True):
-        function(1)  # compiled before
-        assert capsys.readouterr().err == ""
-        function(1.0)
-        function(1j)
-        assert capsys.readouterr().err == "compiling, once after an installation or update\n"
 
 
 def test_judging_takes_a_small_share_of_the_time(monkeypatch):

@@ -136,7 +136,10 @@ def test_rows_of_groups_begin_at_their_word():
 
 def test_what_cannot_be_a_start(tmp_path):
     bad = {
-        "mapp": (OptionError, "init is 'mapp'; it must be auto, map, random or vectors, and no file has that name"),
+        "mapp": (
+            OptionError,
+            "init is 'mapp'; it must be auto, map, random or vectors, and no file has that name",
+        ),
         Vectors(("w1",), np.ones((1, 3))): (OptionError, "has vectors of 3 numbers, and dim is 2"),
         Vectors(("x",), np.ones((1, 2))): (InputError, "has none of the 12 words"),
         Vectors(("w1",), np.zeros((1, 2))): (OptionError, "are zero, and chains cannot start there"),

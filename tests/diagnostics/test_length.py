@@ -104,12 +104,12 @@ def test_a_run_grows_until_check_passes():
     assert check(enough).ok
     assert length.more_draws(enough, 2000) is None
     short = draws(0.9, 200)
-    assert length.more_draws(short, 2000) == 400  # no more than twice as many
-    assert length.more_draws(short, 300) == 300
+    assert length.more_draws(short, 2000) == 300  # no more than half as many again
+    assert length.more_draws(short, 250) == 250
     assert length.more_draws(short, 200) is None
     nearly = draws(0.3, 300)
     assert not check(nearly).ok
-    assert 370 <= length.more_draws(nearly, 2000) <= 600
+    assert 370 <= length.more_draws(nearly, 2000) <= 450
 
 
 def test_a_run_says_why_it_goes_on():

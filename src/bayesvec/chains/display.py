@@ -4,12 +4,11 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from numba.core import event
 
 from bayesvec._printable import printable
 from bayesvec._progress import LINE_SECONDS, clock, tell
@@ -299,27 +298,3 @@ def show(settings: Settings, chains: Sequence[ChainProgress], *, enabled: bool) 
             yield display
     else:
         yield Lines(chains, settings)
-
-
-class _Compiling(event.Listener):
-    """Announces once that code is being compiled; Numba calls it when it finds nothing in its cache."""
-
-    def __init__(self) -> None:
-        self._told = False
-
-    def on_start(self, _: Any) -> None:
-        """Announce it, the first time."""
-        if not self._told:
-            self._told = True
-            sys.stderr.write("compiling, once after an installation or update\n")
-            sys.stderr.flush()
-
-    def on_end(self, _: Any) -> None:
-        """Do nothing."""
-
-
-@contextmanager
-def announce_compiling(*, enabled: bool) -> Iterator[None]:
-    """Announce on standard error that the block has to compile."""
-    with event.install_listener("numba:compile", _Compiling()) if enabled else nullcontext():
-        yield

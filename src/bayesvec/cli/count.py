@@ -54,10 +54,10 @@ def count(
 
 def _warm_up(*, show: bool) -> None:
     """Count two words, so that compiling is not part of the measured speed."""
-    from bayesvec._compiling import announced
+    from bayesvec._compiling import announce_compiling
     from bayesvec.text.count import count as count_texts
 
-    with announced(enabled=show):
+    with announce_compiling(enabled=show):
         count_texts(documents=["a b"], threads=1, progress=False)
 
 

@@ -36,35 +36,51 @@ def can_estimate(counts: PairCounts) -> bool:
     return counts.source is not None and counts.source.num_documents >= LEAST_DOCUMENTS
 
 
-def estimate_weight(counts: PairCounts, rho: Array, alpha: Array, prior: Prior) -> float:
+class Sample(NamedTuple):
+    """The samples of random documents, by cluster and pair."""
+
+    words: Array  # (entries,)
+    contexts: Array  # (entries,)
+    clusters: Clusters
+    share: float  # of all samples
+
+
+def sample_documents(counts: PairCounts) -> Sample | None:
+    """Return the samples of random documents, of all if they are short enough; None if no window has two words."""
+    try:
+        part, share = _count_some(counts)
+    except InputError:
+        return None
+    clusters = find_clusters(part)
+    return Sample(part.by_word.rows()[clusters.pair], part.by_word.other[clusters.pair], clusters, share)
+
+
+def estimate_weight(sample: Sample | None, rho: Array, alpha: Array, prior: Prior) -> float:
     """Return the power of the likelihood that calibrates it; about 1 if samples are independent.
 
     Parameters
     ----------
-    counts : PairCounts
-        Counts that hold their documents.
+    sample : Sample or None
+        Samples of documents; None has weight 1.
     rho, alpha : ndarray, shapes (R, K) and (C, K)
         A draw from the posterior. (At the mode residuals are too small.) Rows beyond those of the counts, which a
         prior adds, have no data and no share.
     prior : Prior
         The prior of both sides, at the scales of the draw.
     """
-    try:
-        sample, share = _sample(counts)
-    except InputError:  # no window of theirs has two words
+    if sample is None:
         return 1.0
-    clusters = find_clusters(sample)
+    words, contexts, clusters, share = sample
     x, y = rho.astype(np.float64), alpha.astype(np.float64)
-    word, context = sample.by_word.rows()[clusters.pair], sample.by_word.other[clusters.pair]
     sides = (
-        _Side(word, context, x, y, prior.rho.precision_rows(*x.shape)),
-        _Side(context, word, y, x, prior.alpha.precision_rows(*y.shape)),
+        _Side(words, contexts, x, y, prior.rho.precision_rows(*x.shape)),
+        _Side(contexts, words, y, x, prior.alpha.precision_rows(*y.shape)),
     )
     expected, found = np.sum([_traces(side, clusters, share) for side in sides], axis=0)
     return float(expected / found) if found > 0.0 else 1.0
 
 
-def _sample(counts: PairCounts) -> tuple[PairCounts, float]:
+def _count_some(counts: PairCounts) -> tuple[PairCounts, float]:
     """Return the counts of random documents, all if they are short enough, and their share of the whole."""
     corpus = counts.source
     assert corpus is not None

@@ -5,15 +5,15 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from bayesvec._compiling import announce_compiling
 from bayesvec._pipeline import check_threads
 from bayesvec._progress import progress as show_progress
 from bayesvec._progress import tell
 from bayesvec._validate import LEAST_WEIGHT
-from bayesvec.chains.display import announce_compiling
 from bayesvec.chains.precision import learn_precision, learn_prior
 from bayesvec.chains.short import METHOD, short_run
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.diagnostics.dependence import estimate_weight
+from bayesvec.diagnostics.dependence import estimate_weight, sample_documents
 from bayesvec.inference.methods import find
 from bayesvec.priors import Prior, spherical
 from bayesvec.priors.learned import precisions_stated
@@ -37,7 +37,7 @@ def with_weight(
     It is estimated at a draw of the posterior with weight 1, and once more at one with the weight found.
     """
     own = prior or spherical(settings.prior_precision or 1.0)
-    how = _how(settings, threads)
+    how, sample = _how(settings, threads), sample_documents(documents)
     weight, asked = 1.0, 1.0
     with (
         threadpool_limits(limits=1, user_api="blas"),
@@ -50,7 +50,7 @@ def with_weight(
             for state, _ in short_run(replace(counts, weight=weight), own, WEIGHING, **how):
                 advance(1, f"weight {weight:g}")
                 last = state
-            asked = round(estimate_weight(documents, last.rho, last.alpha, own.at(last.scales)), 2)
+            asked = round(estimate_weight(sample, last.rho, last.alpha, own.at(last.scales)), 2)
             weight = min(1.0, max(LEAST_WEIGHT, asked))
     if progress:
         tell(f"weight of a sample, estimated from the documents: {_weight_stated(weight, asked)}")

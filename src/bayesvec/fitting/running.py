@@ -15,9 +15,10 @@ from threadpoolctl import threadpool_limits
 
 from bayesvec import engines
 from bayesvec._cluster import Where
+from bayesvec._compiling import announce_compiling
 from bayesvec._pipeline import check_threads
 from bayesvec._progress import tell
-from bayesvec.chains.display import ChainProgress, announce_compiling, show
+from bayesvec.chains.display import ChainProgress, show
 from bayesvec.chains.driver import Driver
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.diagnostics.length import next_settings, reason

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from bayesvec import __version__
 from bayesvec._cluster import Where, on_cluster
-from bayesvec._compiling import announced
+from bayesvec._compiling import announce_compiling
 from bayesvec._progress import tell
 from bayesvec.counts.options import PairOptions
 from bayesvec.counts.pairs import PairCounts
@@ -119,7 +119,7 @@ def counted(
     limits: Limits,
 ) -> PairCounts:
     """Read, choose the vocabulary and count, here or on a cluster, and record how it was done."""
-    with announced(enabled=limits.show), on_cluster(limits.where, limits.threads) as at_once:
+    with announce_compiling(enabled=limits.show), on_cluster(limits.where, limits.threads) as at_once:
         if limits.where.engine != "local":
             limits = limits._replace(workers=at_once)
         stream, sources = _read(given, tokenizer, reading, limits)
