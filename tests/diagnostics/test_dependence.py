@@ -98,7 +98,7 @@ def test_it_is_estimated_stored_used_and_resumed(tmp_path, capsys):
     settings = post.draws.settings
     assert 0.25 < settings.weight < 0.9
     assert settings.weight_from == "documents"
-    assert f"estimated from the documents: {settings.weight:g}; with weight 1" in capsys.readouterr().err
+    assert f"estimated from the documents: {settings.weight:g} (1 would count" in capsys.readouterr().err
     again = bv.fit(counts, 2, **given | {"draws": 6}, resume=True, progress=False)
     np.testing.assert_array_equal(again.rho[:, :3], post.rho[:])
     whole = bv.fit(counts, 2, draws=6, warmup=5, chains=1, weight=settings.weight, threads=1, progress=False)
