@@ -39,7 +39,7 @@ class Options:
         on rows that are restarted.
     hamiltonian : str
         When to move rows of at least K pairs by Hamiltonian dynamics instead of Polya-Gamma variables, in seven of
-        eight sweeps, if chains start near a mode (``init="map"`` or given vectors): ``always``, ``never`` or
+        eight sweeps, unless chains start at random (``init="random"``): ``always``, ``never`` or
         ``auto``, which is with 16 axes or more, as Polya-Gamma variables are cheap with fewer. Never with ``restart``
         or several ``inner_steps``.
     path_overrelax : float
