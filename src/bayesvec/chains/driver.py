@@ -17,6 +17,7 @@ from bayesvec.inference.contract import Count, Independent, Near, Problem, Repor
 from bayesvec.inference.methods import Method
 from bayesvec.model.identification import Anchors, Reference, align, settle_reference
 from bayesvec.priors import Prior
+from bayesvec.priors.learned import standardised
 from bayesvec.storage.folder import cosines
 from bayesvec.storage.kinds import WHOLE_CHAINS
 from bayesvec.storage.memory import ChainStore, Store
@@ -247,7 +248,10 @@ class Driver:
 
     def _note_trace(self, chain: int, state: Any, info: Any) -> None:
         cosine = cosines(np.asarray(state.rho), *self.monitored)
-        self._traces[chain].append(np.append(np.float64(info.log_posterior), cosine))
+        level = info.log_posterior
+        if self.problem.prior.shared is not None:
+            level = standardised(level, np.log(state.scales).sum(), len(state.rho) + len(state.alpha))
+        self._traces[chain].append(np.append(np.float64(level), cosine))
 
     def _saved(self, chain: int, state: Any) -> dict[str, Array]:
         """Return what a checkpoint keeps: the state, and the trace of a warm-up whose end is not decided."""

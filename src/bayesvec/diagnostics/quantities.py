@@ -15,6 +15,7 @@ from bayesvec.errors import OptionError
 from bayesvec.estimates.convergence import ESS_WANTED, RHAT_ALLOWED, Measures, measures
 from bayesvec.estimates.labels import label
 from bayesvec.estimates.per_draw import cosines, probabilities
+from bayesvec.priors.learned import standardised
 from bayesvec.storage.layout import FREQUENT, MONITORED
 
 if TYPE_CHECKING:
@@ -25,10 +26,8 @@ PAIRS = 200  # of each kind
 # At this ESS the Monte Carlo error of the mean is a tenth of the standard deviation, which is accepted for these, and
 # for learned precisions.
 SLOW_ESS = 100
-# The log posterior depends on all vectors and on the learned covariance at once, whose weak axes are slow and matter
-# to no answer. It is there to show chains that are still far from where they will stay, for which this is enough.
-LEVEL_ESS = 20
-LEVEL_RHAT = 1.1
+# The log posterior is there to show chains that are still far from where they will stay, for which this is enough.
+LEVEL_ESS = 50
 NEIGHBOURS = 5  # nearest of each of some words
 
 
@@ -97,9 +96,8 @@ def _quantities(draws: "Draws", pairs: int, seed: int, parameters: bool) -> Iter
         first, second = random_pairs(len(draws.words), len(draws.contexts), pairs, seed=seed)
         labels = _labels("cooccurrence", (draws.words, first), (draws.contexts, second))
         yield Quantities("co-occurrence probabilities", probabilities(draws, first, second), labels)
-    level = draws.stats("log_posterior")[:, :, None]
-    yield Quantities("log posterior", level, ["log posterior"], LEVEL_ESS, LEVEL_RHAT)
-    if draws.settings.prior_recipe.get("kind") == "covariance" and draws.scale_names:
+    yield Quantities("log posterior", _level(draws)[:, :, None], ["log posterior"], LEVEL_ESS)
+    if _has_covariance(draws):
         # the trace of the covariance; its weak axes mix slowly, and hardly matter to any vector
         variance = np.sum([1.0 / draws.stats(name) for name in draws.scale_names], axis=0)
         yield Quantities("prior variance", variance[:, :, None], ["prior variance of a vector"], SLOW_ESS)
@@ -108,6 +106,20 @@ def _quantities(draws: "Draws", pairs: int, seed: int, parameters: bool) -> Iter
         yield Quantities("learned precisions", stacked, list(learned), SLOW_ESS)
     if parameters:
         yield from _parameters(draws, pairs, seed)
+
+
+def _has_covariance(draws: "Draws") -> bool:
+    """Whether a run has learned a covariance."""
+    return draws.settings.prior_recipe.get("kind") == "covariance" and bool(draws.scale_names)
+
+
+def _level(draws: "Draws") -> Float64:
+    """Return the log posterior of each draw, (chain, draw), of vectors in units of a covariance that is learned."""
+    level = draws.stats("log_posterior")
+    if not _has_covariance(draws):
+        return level
+    logs = np.sum([np.log(draws.stats(name)) for name in draws.scale_names], axis=0)
+    return np.asarray(standardised(level, logs, len(draws.words) + len(draws.contexts)))
 
 
 def _pairs_of_words(draws: "Draws", pairs: int, seed: int) -> Iterator[tuple[str, Int64, Int64, int]]:
