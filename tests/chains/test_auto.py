@@ -31,7 +31,7 @@ def test_the_length_is_chosen_and_the_draws_are_those_of_a_run_of_that_length(tm
     fake_fit(tmp_path / "auto", **AUTO, identify="none", max_size=160_000)  # so that it must thin
     draws, warmup, thin = chosen(tmp_path / "auto")
     assert draws == 300  # the limit: the fake sampler mixes slowly
-    assert warmup in (50, 100, 200, 400, 800)
+    assert warmup in (100, 200, 400, 800)
     assert thin > 1
     fixed = {"draws": draws, "warmup": warmup, "thin": thin, "options": AUTO["options"]}
     fake_fit(tmp_path / "fixed", **fixed, identify="none")
@@ -105,10 +105,10 @@ def test_the_stored_run_stays_below_its_size(tmp_path):
 
 
 def test_warm_up_that_never_ends_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(length, "MAX_WARMUP", 60)
+    monkeypatch.setattr(length, "MAX_WARMUP", 120)
     monkeypatch.setattr(length, "is_warm", lambda traces, size: False)
     fake_fit(tmp_path / "run", **AUTO | {"draws": 5})
-    assert chosen(tmp_path / "run")[:2] == (5, 60)
+    assert chosen(tmp_path / "run")[:2] == (5, 120)
 
 
 def test_what_is_not_given_is_kept_on_resuming(tmp_path, monkeypatch):

@@ -29,7 +29,7 @@ def draws(phi, count, *, apart=0.0, seed=0):
 
 def test_what_is_given_is_kept_and_the_rest_is_chosen():
     whole = Settings(**length.planned(**AUTO))
-    assert (whole.draws, whole.warmup, whole.thin) == (200, 50, 1)
+    assert (whole.draws, whole.warmup, whole.thin) == (200, 100, 1)
     assert whole.rules.warming
     assert whole.sweeps == 50  # draws come when the end of warm-up is decided
     given = Settings(**length.planned(**AUTO | {"draws": 30, "warmup": 7}))

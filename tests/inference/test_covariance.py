@@ -245,7 +245,7 @@ def test_check_judges_the_variance_of_a_vector_not_single_axes():
     total = sum(1.0 / post.draws.stats(name) for name in post.draws.scale_names)
     assert judged["prior variance"].ess == pytest.approx(bv.Estimate(total).ess)
     assert judged["prior variance"].wanted == 100
-    assert judged["log posterior"].wanted == 50
+    assert judged["log posterior"].wanted == 20
     rows = len(post.draws.words) + len(post.draws.contexts)
     logs = sum(np.log(post.draws.stats(name)) for name in post.draws.scale_names)
     level = post.draws.stats("log_posterior") - 0.5 * rows * logs  # of vectors in units of the covariance

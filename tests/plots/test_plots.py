@@ -249,7 +249,7 @@ def test_check(post):
     assert np.median(left.lines[0].get_xdata()[1:]) == found[0].rhat_median
     assert left.lines[-1].get_xdata()[0] == 1.05
     # the lower one for the log posterior
-    assert [line.get_xdata()[0] for line in right.lines[-2:]] == [400, 50]
+    assert [line.get_xdata()[0] for line in right.lines[-2:]] == [400, 20]
     assert left.get_xlabel() == "R-hat"
 
 

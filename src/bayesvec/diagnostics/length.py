@@ -19,7 +19,7 @@ from bayesvec.storage.layout import MONITORED
 from bayesvec.storage.reader import Draws
 from bayesvec.storage.settings import AUTO, MAX_DRAWS, Auto, Settings
 
-FIRST_WARMUP = 50  # sweeps; doubled until the chains have forgotten their start
+FIRST_WARMUP = 100  # sweeps; doubled until the chains have forgotten their start
 MAX_WARMUP = 800
 WARM_RHAT = 1.1  # over the second half of warm-up, of most cosines; of the log posterior see `is_warm`
 WARM_SHARE = 0.75  # not of all: these are few sweeps
