@@ -7,6 +7,7 @@ from scipy.special import expit
 
 from bayesvec.kernels import rng
 from bayesvec.kernels.hamiltonian import (
+    FEW_AXES,
     STEPS,
     Shapes,
     find_shapes,
@@ -66,9 +67,10 @@ def density(side, other, x):
     return value, gradient
 
 
-def twin(side, other, shapes, x, key, relax, *, rotation=None, steps=STEPS, bug=None):
+def twin(side, other, shapes, x, key, relax, *, rotation=None, steps=None, bug=None):
     """The end of the path from ``x`` and the log of the probability to accept it, in plain NumPy."""
     dim = len(x)
+    steps = steps or STEPS[dim >= FEW_AXES]
     root = upper(shapes, dim) @ (np.eye(dim) if rotation is None else rotation).T  # root^T root is O Q O^T
     angle = np.arccos(-relax * shapes.fraction[0]) / steps
     kick = np.tan(angle / 2)

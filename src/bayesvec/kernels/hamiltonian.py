@@ -50,7 +50,8 @@ from bayesvec.kernels.rows import (
 )
 from bayesvec.kernels.vector import add_eight, aligned_zeros, dot_eight, padded, scale_four
 
-STEPS = 3  # of a path; with fewer a rejected row too often undoes the overrelaxation around it
+FEW_AXES = 32
+STEPS = 3, 4  # of a path with fewer axes, and with more: a rejection also undoes the overrelaxation around it
 
 
 class Shapes(NamedTuple):
@@ -270,19 +271,20 @@ def _move_row(
     path: Path,
 ) -> None:
     """Move one row to the end of a path, if that is accepted."""
+    steps = STEPS[0] if work.dim < FEW_AXES else STEPS[1]
     dim, force, momentum, step = work.dim, path.force, path.momentum, path.step
-    angle = math.acos(-fraction * overrelax) / STEPS
+    angle = math.acos(-fraction * overrelax) / steps
     cosine, sine, kick = math.cos(angle), math.sin(angle), math.tan(0.5 * angle)
     fill_normals(key, row, NORMALS, momentum)
     path.place[:] = x
     change = 0.5 * _square(momentum) - _evaluate(row, side, other, True, work, path)
     _whiten(root, rotation, path)
-    for number in range(1, STEPS + 1):
+    for number in range(1, steps + 1):
         for k in range(dim):
             momentum[k] += kick * force[k]
             step[k] = sine * momentum[k]
         _advance(root, rotation, path)
-        density = _evaluate(row, side, other, number == STEPS, work, path)
+        density = _evaluate(row, side, other, number == steps, work, path)
         _whiten(root, rotation, path)
         for k in range(dim):
             momentum[k] = cosine * momentum[k] + kick * (force[k] + step[k])
