@@ -15,9 +15,9 @@ from bayesvec.chains.start import find_start, jittered
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.inference.contract import Count, Independent, Near, Problem, Report, Sampler, Start, silent
 from bayesvec.inference.methods import Method
+from bayesvec.inference.state import standardised
 from bayesvec.model.identification import Anchors, Reference, align, settle_reference
 from bayesvec.priors import Prior
-from bayesvec.priors.learned import standardised
 from bayesvec.storage.folder import cosines
 from bayesvec.storage.kinds import WHOLE_CHAINS
 from bayesvec.storage.memory import ChainStore, Store

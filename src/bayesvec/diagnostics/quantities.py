@@ -15,7 +15,7 @@ from bayesvec.errors import OptionError
 from bayesvec.estimates.convergence import ESS_WANTED, RHAT_ALLOWED, Measures, measures
 from bayesvec.estimates.labels import label
 from bayesvec.estimates.per_draw import cosines, probabilities
-from bayesvec.priors.learned import standardised
+from bayesvec.inference.state import standardised
 from bayesvec.storage.layout import FREQUENT, MONITORED
 
 if TYPE_CHECKING:

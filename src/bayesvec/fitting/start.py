@@ -195,6 +195,8 @@ def fit(
         lengths = {"draws": draws, "warmup": warmup, "thin": thin}
         limits = {"max_draws": max_draws, "max_size": max_size}
         wanted = wanted_settings(settings, lengths | limits, left_open)
+        if init == Settings.init:  # a run resumes from where it started
+            del wanted["init"]
         return resume_run(path, wanted=wanted, counts=data, **how)
     return _start(path, settings, data, prior, init, left_open, force=force, **how)
 

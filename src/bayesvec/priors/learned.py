@@ -69,24 +69,6 @@ class Wishart:
         return constant + 0.5 * (self.shape - dim - 1.0) * logs - 0.5 * self.rate * sum(scales)
 
 
-def standardised(log_density: Any, log_scales: Any, rows: int) -> Any:
-    """Return the log density of rows in units of the standard deviations of their learned covariance.
-
-    It is that of the rows themselves less half the log determinant of each row's precision. Axes of which the data
-    say little wander slowly, rows and precision together; the determinant wanders with them, and this does not.
-
-    Parameters
-    ----------
-    log_density : float or ndarray
-        Log density of rows and matrix.
-    log_scales : float or ndarray
-        Log determinant of the precision matrix.
-    rows : int
-        Number of rows of both sides.
-    """
-    return log_density - 0.5 * rows * log_scales
-
-
 @dataclass(frozen=True, eq=False)
 class Part:
     """One part of a prior's precision, in units of its scale.
