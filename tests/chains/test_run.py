@@ -453,8 +453,9 @@ def test_more_than_the_memory_is_refused(tmp_path, monkeypatch):
 
 def test_room_of_a_large_run():
     settings = Settings(dim=100, chains=2)
-    # 2 chains of a million coordinates in 24 bytes and two files, 2 threads' matrices, 10,000 triangles of 100 axes
-    curvature = 10_000 * 5050 * 4
+    # 2 chains of a million coordinates in 24 bytes and two files, 2 threads' matrices;
+    # of 10,000 rows the triangle of 13 x 13 blocks of 8 axes
+    curvature = 10_000 * 91 * 64 * 4
     assert 70e6 < room.needed_bytes(settings, 5000, 5000, 2) - curvature < 300e6
 
 

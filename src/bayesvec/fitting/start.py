@@ -154,6 +154,8 @@ def fit(
     left_open = {"weight"} if weight == AUTO else set[str]()
     if prior is None and prior_precision is None:
         left_open |= {"prior", "prior_precision", "prior_recipe"}
+    if isinstance(init, str) and init == Settings.init:
+        left_open |= {"init"}
     prior, prior_precision = choose_prior(prior, prior_precision, dim=dim, identify=identify)
     settings = make_settings(
         dim=dim,
@@ -195,8 +197,6 @@ def fit(
         lengths = {"draws": draws, "warmup": warmup, "thin": thin}
         limits = {"max_draws": max_draws, "max_size": max_size}
         wanted = wanted_settings(settings, lengths | limits, left_open)
-        if init == Settings.init:  # a run resumes from where it started
-            del wanted["init"]
         return resume_run(path, wanted=wanted, counts=data, **how)
     return _start(path, settings, data, prior, init, left_open, force=force, **how)
 

@@ -17,12 +17,11 @@ The path has total angle arccos(-r): for a Gaussian its end is m - r (x - m) + s
 themselves, and where logits are far from zero they carry less than half of the information: most of the
 overrelaxation is lost there, and it is what frequent words need.
 
-Q is found once, at a reference: a state of a short chain that has settled, with hats in the curvature there,
+Q is found once. It is the curvature at a reference, marked by hats, which is the state near which the chains start:
 
 .. math:: Q = \Lambda + \sum_v w n_v s'(\hat\eta_v)\,\hat\alpha_v \hat\alpha_v^\top.
 
-At a mode it would not do: frequent words are longer there and their logits larger than in the posterior, so that
-paths end with more energy than they began with.
+That should be a state of the posterior, not its mode, at which frequent words are longer and more paths are rejected.
 
 The posterior may be rotated against the reference; the kernel takes the rotation O, found from the other side alone,
 and uses :math:`O Q O^\top`. So a sweep costs a few passes over the pairs of order K, not :math:`K^2`.

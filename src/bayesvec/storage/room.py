@@ -3,6 +3,7 @@
 from bayesvec._machine import memory_bytes
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import OptionError
+from bayesvec.kernels.hamiltonian import root_size
 from bayesvec.storage.settings import Settings
 from bayesvec.storage.zarr3 import MOST_DRAWS, SHARD_BYTES
 
@@ -29,8 +30,8 @@ def needed_bytes(settings: Settings, num_words: int, num_contexts: int, threads:
         chains += at_once * 3 * 8 * dim**2  # a singular value decomposition
     if settings.method == "gibbs":
         chains += threads * 12 * dim**2  # a row's precision in float64, and in float32
-        triangles = 2 * dim * (dim + 1)  # bytes of the curvature of a row
-        chains += sum(min(CURVATURE_BYTES, rows * triangles) for rows in (num_words, num_contexts))
+        curvature = 4 * root_size(dim)  # of a row
+        chains += sum(min(CURVATURE_BYTES, rows * curvature) for rows in (num_words, num_contexts))
     converged = settings.identify == "fixed" or settings.method in ("map", "laplace")
     start = 8 * vectors * MAP_VECTORS if settings.init == "map" or converged else 0
     blocks = 8 * vectors * dim
