@@ -100,7 +100,7 @@ class Setting:
         """Redraw the words; return the seconds."""
         began = time.perf_counter()
         key = rng.make_key(1, rng.RHO, chain=0, sweep=number)
-        rho = engine.redraw(sampler.by_word, state.rho, state.alpha, sampler.options, key)
+        rho, _ = engine.redraw(sampler.by_word, state.rho, state.alpha, sampler.options, key)
         return time.perf_counter() - began, rho
 
     def compare(self, repeats, threads=(1, 2), workers=2):

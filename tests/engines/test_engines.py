@@ -124,7 +124,9 @@ def test_what_workers_have_just_drawn_is_not_sent_again(use):
 
 def test_a_broken_row_is_named(use, monkeypatch):
     use(FakeRay())
-    monkeypatch.setattr(cluster.Worker, "redraw", lambda worker, purpose, scales, own, *_: (own, [7]))
+    monkeypatch.setattr(
+        cluster.Worker, "redraw", lambda worker, purpose, scales, own, *_: (own, (np.zeros(len(own)), [7]))
+    )
     with pytest.raises(NumericalError, match="'w7'"):
         fitted("spherical", engine="ray", workers=1, threads=1)
 

@@ -9,11 +9,12 @@ from bayesvec.counts.pairs import from_pairs
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.inference.contract import Near, Problem, Start
 from bayesvec.inference.gibbs import sampler as gibbs
+from bayesvec.inference.gibbs.precisions import log_hyperprior, start_scales
 from bayesvec.kernels import orbit as orbit_kernel
 from bayesvec.kernels.rows import SEGMENT
 from bayesvec.model.density import Model
 from bayesvec.model.identification import Anchors
-from bayesvec.priors import Prior, RowPrior, spherical
+from bayesvec.priors import Prior, RowPrior, covariance, spherical
 from bayesvec.simulation.pairs import simulate
 from evidence import agrees
 from joint import columns, fourth_moments, joint_agrees, sparse_counts
@@ -241,6 +242,19 @@ def test_log_posterior_is_that_of_the_model():
     state, info = run(problem, 2)
     expected = Model(counts, prior).log_posterior(state.rho, state.alpha)
     np.testing.assert_allclose(info.log_posterior, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("prior", [spherical(2.0), spherical("learn"), covariance(2)], ids=str)
+def test_log_posterior_is_that_of_the_model_when_rows_are_moved(prior):
+    """The likelihood is that which the moves found, unless the last sweep had other moves."""
+    counts, _ = simulate(vocab=30, dim=2, pairs=3000, seed=4)
+    near = reference(30, 30)._replace(scales=start_scales(prior))
+    problem = gibbs.prepare(Problem(counts, prior, 2, options=ALWAYS, near=near))
+    for sweeps in (2, 3, 4, 8):  # one on which scales are interwoven, one of Polya-Gamma variables
+        state, info = run(problem, sweeps)
+        at = prior.at(state.scales) if len(state.scales) else prior
+        expected = Model(counts, at).log_posterior(state.rho, state.alpha) + log_hyperprior(at)
+        np.testing.assert_allclose(info.log_posterior, expected, rtol=1e-6)
 
 
 def test_orbit_is_off_where_the_symmetry_is_broken():

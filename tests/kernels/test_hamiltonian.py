@@ -38,12 +38,14 @@ def rotation_of(dim, seed=5):
 
 
 def move(side, shapes, rows, other, relax, key, *, rotation=None):
-    """Move the row once."""
+    """Move the row once; return the log likelihood of its pairs after it."""
     dim = side.precision.shape[1]
     turn = make_rotation(np.eye(dim) if rotation is None else rotation)
     work = make_work(dim)
     path = make_path(dim, len(work.panel))
-    move_rows(0, 1, ORDER, side, shapes, turn, rows, other, relax, key, work, path)
+    likelihood = np.full(1, np.nan)
+    move_rows(0, 1, ORDER, side, shapes, turn, rows, other, relax, key, work, path, likelihood)
+    return likelihood[0]
 
 
 def upper(shapes, dim):
@@ -101,12 +103,15 @@ def test_equals_its_numpy_twin(dim, relax):
     rows, moved = pad(np.zeros(dim)), 0
     for number in range(20):
         key, start = rng.make_key(1, rng.RHO, sweep=number), rows[0, :dim].copy()
-        move(side, shapes, rows, other, relax, key, rotation=rotation)
+        likelihood = move(side, shapes, rows, other, relax, key, rotation=rotation)
         end, change = twin(side, other, shapes, start.astype(np.float64), key, relax, rotation=rotation)
         wanted = np.log(rng.uniforms(key, 0, NORMALS + NORMALS_STEP)[0])
         assert abs(wanted - change) > 1e-3  # or rounding could decide
         moved += wanted < change
         np.testing.assert_allclose(rows[0, :dim], end if wanted < change else start, rtol=1e-4, atol=1e-4)
+        x = rows[0, :dim].astype(np.float64)
+        prior = x @ side.shift[0] - 0.5 * x @ (side.precision[0] * x)
+        np.testing.assert_allclose(likelihood, density(side, other, x)[0] - prior, rtol=1e-5)
     assert moved > 0
 
 
@@ -140,10 +145,11 @@ def repeat(side, other, dim, count, *, relax=0.9, at=0.3, start=0.0, scale=1.0, 
     shapes = shapes._replace(root=shapes.root / np.float32(scale))
     work, turn = make_work(dim), make_rotation(rotation)
     path, out, x = make_path(dim, len(work.panel)), np.empty((count, dim)), np.full(dim, start)
+    likelihood = np.empty(1)
     for i in range(count):
         sweep = rng.make_key(2, rng.RHO, sweep=i)
         if accept:
-            move_rows(0, 1, ORDER, side, shapes, turn, rows, other, relax, sweep, work, path)
+            move_rows(0, 1, ORDER, side, shapes, turn, rows, other, relax, sweep, work, path, likelihood)
             out[i] = rows[0, :dim]
         else:
             x = out[i] = twin(side, other, shapes, x, sweep, relax, rotation=rotation)[0]

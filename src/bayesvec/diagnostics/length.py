@@ -19,14 +19,14 @@ from bayesvec.storage.layout import MONITORED
 from bayesvec.storage.reader import Draws
 from bayesvec.storage.settings import AUTO, MAX_DRAWS, Auto, Settings
 
-FIRST_WARMUP = 100  # sweeps; doubled until the chains have forgotten their start
+FIRST_WARMUP = 60  # sweeps; doubled until the chains have forgotten their start
 MAX_WARMUP = 800
 WARM_RHAT = 1.1  # over the second half of warm-up, of most cosines; of the log posterior see `is_warm`
 WARM_SHARE = 0.75  # not of all: these are few sweeps
 HEADROOM = 2.0  # draws that the slowest twentieth of all quantities needs, over the median of the cosines
 LEAST_DRAWS = 100  # of each chain: fewer are never enough
 FASTEST_GROWTH = 1.5  # of the number of draws, from one decision to the next
-SLOWEST_GROWTH = 1.25
+SLOWEST_GROWTH = 1.1
 PATIENCE = 4  # times the first number of draws, after which chains that disagree are stopped
 
 

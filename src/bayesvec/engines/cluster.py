@@ -205,22 +205,29 @@ class RayEngine(Engine):
         self._tokens = itertools.count()
         self._kept: list[tuple[Array, str, list[Any]]] = []  # objects of arrays, the latest last
 
-    def redraw(self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key) -> Float32:
-        """Return every row of one side redrawn."""
+    def redraw(
+        self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key
+    ) -> tuple[Float32, Float64]:
+        """Return every row of one side redrawn, and their log likelihoods."""
+        likelihood = np.full(len(rows), np.nan)
         for colour in [None] if whole_rounds(half) else range(len(half.colours)):
-            rows = self._repeated(partial(self._round, half, rows, other, options, key, colour))
-        return rows
+            rows, found = self._repeated(partial(self._round, half, rows, other, options, key, colour))
+            likelihood = np.where(np.isnan(found), likelihood, found)
+        return rows, likelihood
 
-    def log_posterior(self, half: Half, rows: Float32, other: Float32, *, data: bool) -> Float64:
-        """Return each row's share of the log posterior; without the data it is computed here."""
-        if not data:
-            return self._local.log_posterior(half, rows, other, data=False)
+    def log_prior(self, half: Half, rows: Float32) -> Float64:
+        """Return each row's share of the log density of the prior, computed here."""
+        return self._local.log_prior(half, rows)
+
+    def log_likelihood(self, half: Half, rows: Float32, other: Float32, known: Float64) -> Float64:
+        """Return the log likelihood of the pairs of each row."""
+        if not np.isnan(known).any():
+            return known
 
         def shares() -> Float64:
-            own = self._own(half, rows) if whole_rounds(half) else self._whole(rows) * len(self.actors)
             refs = [
-                actor.log_posterior.remote(half.purpose, half.scales, mine, *self._other(other))
-                for actor, mine in zip(self.actors, own, strict=True)
+                actor.log_likelihood.remote(half.purpose, mine, known, *self._other(other))
+                for actor, mine in zip(self.actors, self._own(half, rows), strict=True)
             ]
             joined: Float64 = self._joined(half, answers(self._ray, refs))
             return joined
@@ -246,8 +253,8 @@ class RayEngine(Engine):
 
     def _round(
         self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key, colour: int | None
-    ) -> Float32:
-        """Redraw every row, or the rows of one colour."""
+    ) -> tuple[Float32, Float64]:
+        """Redraw every row, or the rows of one colour; return all, and the log likelihoods that were found."""
         own = self._own(half, rows) if colour is None else self._whole(rows) * len(self.actors)
         given = half.purpose, half.scales
         calls = [
@@ -256,13 +263,14 @@ class RayEngine(Engine):
             )
             for actor, mine in zip(self.actors, own, strict=True)
         ]
-        if broken := list(itertools.chain(*answers(self._ray, [call[1] for call in calls]))):
+        found = answers(self._ray, [call[1] for call in calls])
+        if broken := [row for _, rows in found for row in rows]:
             raise broken_row(half.names, broken)
         blocks = [call[0] for call in calls]
         drawn: Float32 = self._joined(half, answers(self._ray, blocks))
         self._keep(drawn, "own", blocks)
         self._keep(drawn, "drawn", blocks)
-        return drawn
+        return drawn, self._joined(half, [likelihood for likelihood, _ in found])
 
     def _joined(self, half: Half, parts: list[Array]) -> Any:
         """Return the parts of all workers, each row at its place."""

@@ -123,8 +123,8 @@ class Worker:
         key: rng.Key,
         colour: int | None,
         *other: Float32,
-    ) -> tuple[Float32, list[int]]:
-        """Redraw this worker's rows; return them, and the rows that broke down.
+    ) -> tuple[Float32, tuple[Float64, list[int]]]:
+        """Redraw this worker's rows; return them, and their log likelihoods with the rows that broke down.
 
         Parameters
         ----------
@@ -146,18 +146,17 @@ class Worker:
         if colour is not None:
             half = replace(half, colours=(half.colours[colour],))
         x = padded_rows(rows) if colour is not None else self._spread(rows, part)
-        drawing = Drawing(options, engine.tables, key, engine.works, engine.threads)
+        likelihood = np.full(len(x), np.nan)
+        drawing = Drawing(options, engine.tables, key, engine.works, engine.threads, likelihood)
         broken = redraw(half, x, block(other), drawing)
-        return np.ascontiguousarray(x[own, : rows.shape[1]]), broken
+        return np.ascontiguousarray(x[own, : rows.shape[1]]), (likelihood[own], broken)
 
-    def log_posterior(
-        self, purpose: int, scales: tuple[float, ...], rows: Float32, *other: Float32
-    ) -> Float64:
-        """Return the share of the log posterior of each of this worker's rows; ``rows`` are its own, or all."""
-        part, engine, block = self._at(purpose, scales)
-        own = part.blocks[self._place.number]
-        x = rows if len(rows) == len(part.half.side.fixed) else self._spread(rows, part)[:, : rows.shape[1]]
-        return engine.log_posterior(part.half, x, block(other)[:, : rows.shape[1]], data=True)[own]
+    def log_likelihood(self, purpose: int, rows: Float32, known: Float64, *other: Float32) -> Float64:
+        """Return the log likelihood of the pairs of each of this worker's ``rows``; ``known`` is that of all rows."""
+        part, engine, block = self._at(purpose, ())
+        x, dim = self._spread(rows, part), rows.shape[1]
+        shares = engine.log_likelihood(part.half, x[:, :dim], block(other)[:, :dim], known)
+        return shares[part.blocks[self._place.number]]
 
     def line(
         self, token: int, s: float, purpose: int, rows: Float32, direction: Float32, *other: Float32

@@ -181,16 +181,18 @@ def find_shapes(
 
 
 @compiled
-def _evaluate(row: int, side: RowSide, other: Float32, valued: bool, work: Work, path: Path) -> float:
+def _evaluate(
+    row: int, side: RowSide, other: Float32, valued: bool, work: Work, path: Path
+) -> tuple[float, float]:
     """Put the gradient of a row's log density at ``path.place`` into ``path.slope``.
 
-    Returns the log density if it is to be ``valued``, else 0.
+    Returns the log density of its prior, relative to zero, and the log likelihood if it is to be ``valued``, else 0.
     """
     slope, place, share, eta, residual = path.slope, path.place, work.share, work.eta, path.residual
-    density = 0.0
+    prior, likelihood = 0.0, 0.0
     for k in range(work.dim):
         x, precision, shift = float(place[k]), side.precision[row, k], side.shift[row, k]
-        density += x * (shift - 0.5 * precision * x)
+        prior += x * (shift - 0.5 * precision * x)
         slope[k] = shift - precision * x
     for start in range(side.indptr[row], side.indptr[row + 1], len(work.panel)):
         count = min(len(work.panel), side.indptr[row + 1] - start)
@@ -214,8 +216,8 @@ def _evaluate(row: int, side: RowSide, other: Float32, valued: bool, work: Work,
             slope[k] += share[k]
         if valued:
             value_single(eta[:count], n, kappa, side.weight, work.terms)
-            density += sum_single(work.terms[:count])
-    return density if valued else 0.0
+            likelihood += sum_single(work.terms[:count])
+    return prior, likelihood
 
 
 @compiled
@@ -268,28 +270,31 @@ def _move_row(
     key: Key,
     work: Work,
     path: Path,
-) -> None:
-    """Move one row to the end of a path, if that is accepted."""
+) -> float:
+    """Move one row to the end of a path, if that is accepted; return the log likelihood where it is then."""
     steps = STEPS[0] if work.dim < FEW_AXES else STEPS[1]
     dim, force, momentum, step = work.dim, path.force, path.momentum, path.step
     angle = math.acos(-fraction * overrelax) / steps
     cosine, sine, kick = math.cos(angle), math.sin(angle), math.tan(0.5 * angle)
     fill_normals(key, row, NORMALS, momentum)
     path.place[:] = x
-    change = 0.5 * _square(momentum) - _evaluate(row, side, other, True, work, path)
+    prior, likelihood = _evaluate(row, side, other, True, work, path)
+    change = 0.5 * _square(momentum) - (prior + likelihood)
     _whiten(root, rotation, path)
     for number in range(1, steps + 1):
         for k in range(dim):
             momentum[k] += kick * force[k]
             step[k] = sine * momentum[k]
         _advance(root, rotation, path)
-        density = _evaluate(row, side, other, number == steps, work, path)
+        prior, moved = _evaluate(row, side, other, number == steps, work, path)
         _whiten(root, rotation, path)
         for k in range(dim):
             momentum[k] = cosine * momentum[k] + kick * (force[k] + step[k])
-    change += density - 0.5 * _square(momentum)
+    change += (prior + moved) - 0.5 * _square(momentum)
     if math.log(uniforms(key, row, NORMALS + NORMALS_STEP)[0]) < change:  # never, if it is not a number
         x[:] = path.place
+        likelihood = moved
+    return likelihood
 
 
 @compiled
@@ -306,10 +311,16 @@ def move_rows(
     key: Key,
     work: Work,
     path: Path,
+    likelihood: Float64,
 ) -> None:
-    """Move the rows of the matrices ``order[first:last]`` given ``other`` in place."""
+    """Move the rows of the matrices ``order[first:last]`` given ``other`` in place.
+
+    The log likelihoods of their pairs after it go to ``likelihood``, (rows,).
+    """
     for place in range(first, last):
         number = int(order[place])
         row = int(shapes.row[number])
         root, fraction = shapes.root[number], shapes.fraction[number]
-        _move_row(row, side, root, fraction, rotation, rows[row], other, overrelax, key, work, path)
+        likelihood[row] = _move_row(
+            row, side, root, fraction, rotation, rows[row], other, overrelax, key, work, path
+        )

@@ -365,21 +365,29 @@ def redraw_rows(
 
 
 @compiled
-def log_posterior_rows(
-    first: int, last: int, side: RowSide, rows: Float32, other: Float32, data: bool, work: Work, out: Float64
-) -> None:
-    r"""Put each row's share of the log posterior into ``out``: its prior and, if ``data``, its pairs.
+def log_prior_rows(first: int, last: int, side: RowSide, rows: Float32, out: Float64) -> None:
+    """Put the log density of each row under its prior, relative to that at zero, into ``out``."""
+    for row in range(first, last):
+        total = 0.0
+        for k in range(side.precision.shape[1]):
+            x = float(rows[row, k])
+            total += x * (side.shift[row, k] - 0.5 * side.precision[row, k] * x)
+        out[row] = total
 
-    The prior is relative to its value at zero; a pair gives
-    :math:`n^+ \log s(\eta) + n^- \log s(-\eta) = \kappa\eta - n\,(|\eta|/2 + \log(1 + e^{-|\eta|}))`.
+
+@compiled
+def fill_likelihoods(
+    first: int, last: int, side: RowSide, rows: Float32, other: Float32, work: Work, out: Float64
+) -> None:
+    r"""Put the log likelihood of each row's pairs into ``out`` where that is not a number.
+
+    A pair gives :math:`n^+ \log s(\eta) + n^- \log s(-\eta) = \kappa\eta - n\,(|\eta|/2 + \log(1 + e^{-|\eta|}))`.
     """
     eta, terms = work.eta, work.terms
     for row in range(first, last):
-        total = 0.0
-        for k in range(work.dim):
-            x = float(rows[row, k])
-            total += x * (side.shift[row, k] - 0.5 * side.precision[row, k] * x)
-        stop = side.indptr[row + 1] if data else side.indptr[row]
+        if not math.isnan(out[row]):
+            continue
+        total, stop = 0.0, side.indptr[row + 1]
         for start in range(side.indptr[row], stop, len(eta)):
             count = min(len(eta), stop - start)
             size = take_pairs(start, count, side, work)

@@ -18,7 +18,7 @@ from bayesvec.inference.sides import Half, broken_row
 from bayesvec.kernels import rng
 from bayesvec.kernels.line import log_likelihood_rows, pair_lines
 from bayesvec.kernels.polyagamma_tables import Tables
-from bayesvec.kernels.rows import log_posterior_rows, make_work
+from bayesvec.kernels.rows import fill_likelihoods, log_prior_rows, make_work
 from bayesvec.kernels.vector import padded_rows
 
 
@@ -26,12 +26,21 @@ class Engine(ABC):
     """What the sampler asks for; arrays are not changed, those returned are new."""
 
     @abstractmethod
-    def redraw(self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key) -> Float32:
-        """Return every row of one side redrawn given the other side, (rows, K)."""
+    def redraw(
+        self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key
+    ) -> tuple[Float32, Float64]:
+        """Return every row of one side redrawn given the other side, (rows, K), and their log likelihoods, (rows,).
+
+        These are not a number for rows of which they are not found on the way.
+        """
 
     @abstractmethod
-    def log_posterior(self, half: Half, rows: Float32, other: Float32, *, data: bool) -> Float64:
-        """Return each row's share of the log posterior: its prior and, if ``data``, its pairs; (rows,)."""
+    def log_likelihood(self, half: Half, rows: Float32, other: Float32, known: Float64) -> Float64:
+        """Return the log likelihood of the pairs of each row, (rows,): as ``known``, unless that is not a number."""
+
+    @abstractmethod
+    def log_prior(self, half: Half, rows: Float32) -> Float64:
+        """Return each row's share of the log density of the prior, relative to that at zero, (rows,)."""
 
     @abstractmethod
     def line(
@@ -57,25 +66,36 @@ class Local(Engine):
         self.threads, self.tables = threads, tables
         self.works = [make_work(dim) for _ in range(threads.count)]
 
-    def redraw(self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key) -> Float32:
-        """Return every row of one side redrawn."""
+    def redraw(
+        self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key
+    ) -> tuple[Float32, Float64]:
+        """Return every row of one side redrawn, and their log likelihoods."""
         x = padded_rows(rows)
-        drawing = Drawing(options, self.tables, key, self.works, self.threads)
+        drawing = Drawing(options, self.tables, key, self.works, self.threads, np.full(len(rows), np.nan))
         if broken := redraw(half, x, padded_rows(other), drawing):
             raise broken_row(half.names, broken)
-        return x[:, : rows.shape[1]].copy()
+        return x[:, : rows.shape[1]].copy(), drawing.likelihood
 
-    def log_posterior(self, half: Half, rows: Float32, other: Float32, *, data: bool) -> Float64:
-        """Return each row's share of the log posterior."""
-        x, y, shares = padded_rows(rows), padded_rows(other), np.empty(len(rows))
-        # each pair of neighbours is in the shares of both, half in each
-        side, (start, stop) = half.coupled(x, 0.5, self.threads), half.span
+    def log_likelihood(self, half: Half, rows: Float32, other: Float32, known: Float64) -> Float64:
+        """Return the log likelihood of the pairs of each row."""
+        shares, (start, stop) = known.copy(), half.span
+        unknown = np.isnan(shares[start:stop])
+        if not unknown.any():
+            return shares
+        x, y = padded_rows(rows), padded_rows(other)
         self.threads.run(
-            lambda first, last, thread: log_posterior_rows(
-                start + first, start + last, side, x, y, data, self.works[thread], shares
+            lambda first, last, thread: fill_likelihoods(
+                start + first, start + last, half.side, x, y, self.works[thread], shares
             ),
-            self.threads.chunks(half.cost[start:stop], half.least),
+            self.threads.chunks(np.where(unknown, half.cost[start:stop], 0), half.least),
         )
+        return shares
+
+    def log_prior(self, half: Half, rows: Float32) -> Float64:
+        """Return each row's share of the log density of the prior."""
+        x, shares = padded_rows(rows), np.empty(len(rows))
+        # each pair of neighbours is in the shares of both, half in each
+        log_prior_rows(0, len(rows), half.coupled(x, 0.5, self.threads), x, shares)
         return shares
 
     def line(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesvec._parallel import Threads
-from bayesvec._types import Bool, Float32
+from bayesvec._types import Bool, Float32, Float64
 from bayesvec.inference.gibbs import AUGMENT_EVERY, Options
 from bayesvec.inference.sides import Colour, Half
 from bayesvec.kernels import rng
@@ -37,6 +37,9 @@ class Drawing(NamedTuple):
     key: rng.Key
     works: list[Work]  # one for each thread
     threads: Threads
+    likelihood: (
+        Float64  # (rows,) to be filled with that of the pairs of rows where it is found on the way, in logs
+    )
 
 
 def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[int]:
@@ -83,7 +86,7 @@ def _redraw_colour(
 
     Returns the rows that broke down.
     """
-    options, tables, key, works, threads = drawing
+    options, tables, key, works, threads, _ = drawing
     base, coupling, order = half.side.shift, half.coupling, colour.rows
     broken: list[int] = []
 
@@ -124,7 +127,7 @@ def _move_colour(
     drawing: Drawing,
 ) -> Bool:
     """Move the rows of a colour whose curvature is held by Hamiltonian dynamics; return which these are."""
-    options, _, key, works, threads = drawing
+    options, _, key, works, threads, likelihood = drawing
     base, coupling, near = half.side.shift, half.coupling, half.near
     assert near is not None
     shapes = near.shapes
@@ -136,7 +139,7 @@ def _move_colour(
         if coupling is not None:
             couple_rows(first, last, moved, coupling, 1.0, rows, base, side.shift)
         relax, own, path = float(options.path_overrelax), works[thread], paths[thread]
-        move_rows(first, last, order, side, shapes, rotation, rows, other, relax, key, own, path)
+        move_rows(first, last, order, side, shapes, rotation, rows, other, relax, key, own, path, likelihood)
 
     sizes = np.diff(side.indptr)[moved]
     threads.run(work, threads.chunks(sizes + works[0].dim, half.least))
@@ -145,7 +148,7 @@ def _move_colour(
 
 def _redraw_forest(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[int]:
     """Redraw whole trees of coupled rows; return rows that broke down."""
-    options, tables, key, works, threads = drawing
+    options, tables, key, works, threads, _ = drawing
     forest, coupling, side = half.forest, half.coupling, half.side
     assert forest is not None
     assert coupling is not None
@@ -167,7 +170,7 @@ def _redraw_forest(half: Half, rows: Float32, other: Float32, drawing: Drawing) 
 
 def _redraw_huge(side: RowSide, row: int, x: Float32, other: Float32, drawing: Drawing) -> bool:
     """Redraw one row of many pairs: its segments are shared between threads and added up in order."""
-    options, tables, key, works, threads = drawing
+    options, tables, key, works, threads, _ = drawing
     first, last = int(side.indptr[row]), int(side.indptr[row + 1])
     starts = range(first, last, SEGMENT)
     grams = np.zeros((len(starts), *works[0].gram.shape))

@@ -84,13 +84,14 @@ class Gibbs(Sampler):
         """
         engine = threads.engine or Local(threads, self.dim, self.tables)
         current = self._at(state.scales)
-        rho = current._redraw(engine, current.by_word, state.rho, state.alpha, (seed, chain, number))
-        alpha = current._redraw(engine, current.by_context, state.alpha, rho, (seed, chain, number))
-        after = State(rho, alpha, state.scales)
+        address = seed, chain, number
+        rho, _ = current._redraw(engine, current.by_word, state.rho, state.alpha, address)
+        alpha, likelihood = current._redraw(engine, current.by_context, state.alpha, rho, address)
+        after = drawn = State(rho, alpha, state.scales)
         if self.prior.shared is not None:
             keys = (rng.make_key(seed, each, chain=chain, sweep=number) for each in (rng.SCALES, rng.ORBIT))
             after = draw_precision_matrix(self.prior.shared, after, *keys, orbit=self.orbit)
-            return after, Info(self._at(after.scales)._log_posterior(after, engine))
+            return after, Info(self._at(after.scales)._log_posterior(after, engine, drawn, likelihood))
         if len(state.scales):
             key = rng.make_key(seed, rng.SCALES, chain=chain, sweep=number)
             exchange = self.orbit and all_learned(self.prior)
@@ -99,16 +100,17 @@ class Gibbs(Sampler):
                 after = interweave_scales(self.prior, after, self.by_word, key, engine)
                 if not exchange and self.anchors is None:
                     after = interweave_scales(self.prior, after, self.by_context, key, engine)
+                drawn, likelihood = after, np.full(len(alpha), np.nan)
             current = self._at(after.scales)
         if self.orbit or self.shears:
             key = rng.make_key(seed, rng.ORBIT, chain=chain, sweep=number)
             after = current._moved(after, key)
-        return after, Info(current._log_posterior(after, engine))
+        return after, Info(current._log_posterior(after, engine, drawn, likelihood))
 
     def _redraw(
         self, engine: Engine, half: Half, rows: Float32, other: Float32, address: tuple[int, int, int]
-    ) -> Float32:
-        """Return one side redrawn in the sweep with this (seed, chain, number)."""
+    ) -> tuple[Float32, Float64]:
+        """Return one side redrawn in the sweep with this (seed, chain, number), as `Engine.redraw` does."""
         seed, chain, number = address
         key = rng.make_key(seed, half.purpose, chain=chain, sweep=number)
         return engine.redraw(half, rows, other, self.options, key)
@@ -139,11 +141,16 @@ class Gibbs(Sampler):
         rho, alpha = move_by_forms(state.rho, state.alpha, form_rho, form_alpha, key)
         return State(rho, alpha, state.scales)
 
-    def _log_posterior(self, state: State, engine: Engine) -> float:
-        """Log posterior of a state: each row's share, added up in order; pairs count with their word."""
-        of_words = engine.log_posterior(self.by_word, state.rho, state.alpha, data=True)
-        of_contexts = engine.log_posterior(self.by_context, state.alpha, state.rho, data=False)
-        return self.log_prior_at_zero + float(of_words.sum()) + float(of_contexts.sum())
+    def _log_posterior(self, state: State, engine: Engine, drawn: State, likelihood: Float64) -> float:
+        """Log posterior of a state: each row's share, added up in order; pairs count with their context.
+
+        Moves that do not change the likelihood lead to it from ``drawn``, for which the ``likelihood`` of some
+        contexts is known.
+        """
+        of_pairs = engine.log_likelihood(self.by_context, drawn.alpha, drawn.rho, likelihood)
+        of_words = engine.log_prior(self.by_word, state.rho)
+        of_contexts = engine.log_prior(self.by_context, state.alpha)
+        return self.log_prior_at_zero + sum(float(each.sum()) for each in (of_pairs, of_words, of_contexts))
 
 
 def prepare(problem: Problem) -> Gibbs:
