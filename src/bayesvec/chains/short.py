@@ -15,9 +15,17 @@ SETTLING = 20  # sweeps after which the log posterior is about where it stays
 
 
 def short_run(
-    counts: PairCounts, prior: Prior, sweeps: int, *, dim: int, seed: int, threads: int
+    counts: PairCounts,
+    prior: Prior,
+    sweeps: int,
+    *,
+    dim: int,
+    seed: int,
+    threads: int,
+    state: Any = None,
+    done: int = 0,
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield the state and the statistics after each sweep of a short run from a random start.
+    """Yield the state and the statistics after each sweep of a short run.
 
     Its updates are not overrelaxed: what is even around the means, such as the lengths of vectors, settles sooner.
 
@@ -35,12 +43,17 @@ def short_run(
         Decides the run.
     threads : int
         Threads to use; the result does not depend on it.
+    state : State, optional
+        Where it goes on from; by default a random start.
+    done : int
+        Sweeps that it took to get there.
     """
     method = find(METHOD)
     options = method.options(overrelax=0.0, hamiltonian="never")
     sampler = method.load()(Problem(counts, prior, dim, options=options))
-    state = sampler.init(Start(seed, CHAIN))
+    if state is None:
+        state = sampler.init(Start(seed, CHAIN))
     with Threads(threads) as workers:
-        for number in range(1, sweeps + 1):
+        for number in range(done + 1, done + sweeps + 1):
             state, info = sampler.step(state, seed=seed, chain=CHAIN, number=number, threads=workers)
             yield state, info

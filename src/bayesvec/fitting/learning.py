@@ -19,8 +19,10 @@ from bayesvec.priors import Prior, spherical
 from bayesvec.priors.learned import precisions_stated
 from bayesvec.storage.settings import Settings
 
-WEIGHING = 15  # sweeps from a random start after which the documents are weighed
-WEIGHINGS = 2
+WEIGHINGS = (
+    15,
+    8,
+)  # sweeps from a random start after which the documents are weighed, and from there once more
 
 
 def with_weight(
@@ -34,22 +36,23 @@ def with_weight(
 ) -> Settings:
     """Return settings with the weight of the likelihood that the documents ask for.
 
-    It is estimated at a draw of the posterior with weight 1, and once more at one with the weight found.
+    It is estimated at a draw of the posterior with weight 1, and once more, some sweeps on, with the weight found.
     """
     own = prior or spherical(settings.prior_precision or 1.0)
     how, sample = _how(settings, threads), sample_documents(documents)
-    weight, asked = 1.0, 1.0
+    weight, asked, done = 1.0, 1.0, 0
+    last: Any = None
     with (
         threadpool_limits(limits=1, user_api="blas"),
         announce_compiling(enabled=progress),
-        show_progress(
-            "weighing the documents", WEIGHINGS * WEIGHING, enabled=progress, announce=True
-        ) as advance,
+        show_progress("weighing the documents", sum(WEIGHINGS), enabled=progress, announce=True) as advance,
     ):
-        for _ in range(WEIGHINGS):
-            for state, _ in short_run(replace(counts, weight=weight), own, WEIGHING, **how):
+        for sweeps in WEIGHINGS:
+            data = replace(counts, weight=weight)
+            for state, _ in short_run(data, own, sweeps, state=last, done=done, **how):
                 advance(1, f"weight {weight:g}")
                 last = state
+            done += sweeps
             asked = round(estimate_weight(sample, last.rho, last.alpha, own.at(last.scales)), 2)
             weight = min(1.0, max(LEAST_WEIGHT, asked))
     if progress:
