@@ -19,10 +19,8 @@ from bayesvec.priors import Prior, spherical
 from bayesvec.priors.learned import precisions_stated
 from bayesvec.storage.settings import Settings
 
-WEIGHINGS = (
-    15,
-    8,
-)  # sweeps from a random start after which the documents are weighed, and from there once more
+# sweeps from a random start after which the documents are weighed, and from there on once more
+WEIGHINGS = 15, 8
 
 
 def with_weight(
