@@ -117,7 +117,8 @@ def main():
     found = slopes(rows)
     for name, slope in found.items():
         print(f"slope of log seconds: {name}: {slope:.2f}")
-    report.write("trust", {"settings": vars(options), "rows": rows, "slopes": found})
+    name = "trust" if options.corpus == "house" else f"trust-{options.corpus}"
+    report.write(name, {"settings": vars(options), "rows": rows, "slopes": found})
 
 
 if __name__ == "__main__":
