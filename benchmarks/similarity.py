@@ -2,17 +2,15 @@
 
 Spearman's correlation of cosines with human judgements (MEN, WordSim-353), of three point estimates: the mean of the
 cosines, the cosine of the mean vectors, and that after centring. gensim (skip-gram, negative sampling, on the same
-tokens, vocabulary, window and number of negatives) is trained for 5 and for 20 epochs, the mean of some seeds. House
+tokens, vocabulary, window and number of negatives) is trained for 5 and for 20 epochs, the mean of some seeds. The
+differences from it have standard errors, by resampling the judged pairs of words. House
 speeches or State of the Union addresses, and the judgements, are read from the folder named by BAYESVEC_DATA.
 
 Usage: python benchmarks/similarity.py [--corpus house|sotu] [--words 1000000] [--vocab 5000] [--dim 50] [--warmup 60]
        [--draws 100] [--seeds 3] [--ablation]      (--ablation: other ways of counting beside the default)
 """
 
-import sys
 import time
-from collections import Counter
-from itertools import chain
 
 import numpy as np
 import report
@@ -20,7 +18,9 @@ from corpora import FILES, data_folder, documents
 from scipy.stats import spearmanr
 
 import bayesvec as bv
+from bayesvec.text.tokens import make_tokenizer
 
+RESAMPLES = 500
 SETS = {"MEN": "EN-MEN-TR-3k.txt", "WS353": "EN-WS-353-ALL.txt"}
 PAPER = {"window": 2, "negatives": 1, "negative_power": 1.0, "subsample": None}
 VARIANTS = {
@@ -35,21 +35,46 @@ VARIANTS = {
 }
 
 
-def judged(folder, words, cosine):
-    """Return Spearman's correlation with each set of judgements; ``cosine`` takes two arrays of rows."""
-    row = {word: number for number, word in enumerate(words)}
+def judgements(folder, words):
+    """Return the judged pairs of words that are known, and their scores, by the name of the set."""
     found = {}
     for name, file in SETS.items():
-        lines = [line.split() for line in (folder / "wordsim" / file).read_text().splitlines()]
-        known = [
-            (row[a.lower()], row[b.lower()], float(s))
-            for a, b, s in lines
-            if {a.lower(), b.lower()} <= row.keys()
-        ]
-        first, second, scores = map(np.array, zip(*known, strict=True))
-        found[name] = round(float(spearmanr(cosine(first, second), scores).statistic), 4)
-        found[f"{name} pairs"] = len(known)
+        lines = [line.lower().split() for line in (folder / "wordsim" / file).read_text().splitlines()]
+        found[name] = [(a, b, float(score)) for a, b, score in lines if {a, b} <= words]
     return found
+
+
+def cosines(judged, words, cosine):
+    """Return the cosines of the pairs of each set; ``cosine`` takes two arrays of rows."""
+    row = {word: number for number, word in enumerate(words)}
+    rows = {name: np.array([(row[a], row[b]) for a, b, _ in pairs]).T for name, pairs in judged.items()}
+    return {name: cosine(*each) for name, each in rows.items()}
+
+
+def correlations(judged, found):
+    """Return Spearman's correlation of cosines with the judgements of each set."""
+    return {
+        name: round(float(spearmanr(found[name], [score for *_, score in pairs]).statistic), 4)
+        for name, pairs in judged.items()
+    }
+
+
+def differences(judged, ours, theirs):
+    """Return by how much our correlations are higher than the mean of theirs, with standard errors over pairs."""
+    generator, results = np.random.default_rng(0), {}
+    for name, pairs in judged.items():
+        scores = np.array([score for *_, score in pairs])
+
+        def difference(chosen, name=name, scores=scores):
+            own, *others = (
+                spearmanr(each[name][chosen], scores[chosen]).statistic for each in (ours, *theirs)
+            )
+            return own - np.mean(others)
+
+        resampled = [difference(generator.integers(0, len(scores), len(scores))) for _ in range(RESAMPLES)]
+        whole = difference(np.arange(len(scores)))
+        results[name] = {"difference": round(float(whole), 4), "error": round(float(np.std(resampled)), 4)}
+    return results
 
 
 def of_vectors(vectors):
@@ -58,8 +83,8 @@ def of_vectors(vectors):
     return lambda first, second: np.einsum("ij,ij->i", unit[first], unit[second])
 
 
-def of_posterior(folder, texts, counting, options):
-    """Fit with the settings given; return the correlations of each point estimate, and the cost."""
+def of_posterior(judged, texts, counting, options):
+    """Fit with the settings given; return the correlations of each point estimate with the cost, and the cosines."""
     counts = bv.count(documents=texts, vocab=options.vocab, seed=0, progress=False, **counting)
     began = time.perf_counter()
     post = bv.fit(
@@ -80,25 +105,24 @@ def of_posterior(folder, texts, counting, options):
             total += sum(of_vectors(draw.astype(np.float64))(first, second) for draw in block)
         return total / post.draws.num_draws
 
-    return {
-        "pairs": counts.num_pairs,
-        "seconds": round(seconds, 1),
-        "mean cosine": judged(folder, counts.words, mean_cosine),
-        "cosine of means": judged(folder, counts.words, of_vectors(mean)),
-        "centred": judged(folder, counts.words, of_vectors(mean - mean.mean(axis=0))),
+    estimates = {
+        "mean cosine": mean_cosine,
+        "cosine of means": of_vectors(mean),
+        "centred": of_vectors(mean - mean.mean(axis=0)),
     }
+    found = {name: cosines(judged, counts.words, cosine) for name, cosine in estimates.items()}
+    cost = {"pairs": counts.num_pairs, "seconds": round(seconds, 1)}
+    return cost | {name: correlations(judged, each) for name, each in found.items()}, found
 
 
-def of_gensim(folder, texts, options, epochs):
-    """Train gensim on the same tokens and vocabulary; return the mean correlations over seeds, and the cost."""
+def of_gensim(judged, sentences, kept, options, epochs):
+    """Train gensim on the same tokens and vocabulary.
+
+    Returns the mean correlations over seeds with the cost, and the cosines of each seed.
+    """
     from gensim.models import Word2Vec
     from gensim.utils import RULE_DISCARD, RULE_KEEP
 
-    from bayesvec.text.tokens import make_tokenizer
-
-    tokenizer = make_tokenizer("words", None)
-    sentences = [tokenizer.cut(text) for text in texts]
-    kept = {word for word, _ in Counter(chain.from_iterable(sentences)).most_common(options.vocab)}
     found, seconds = [], 0.0
     for seed in range(options.seeds):
         began = time.perf_counter()
@@ -116,9 +140,10 @@ def of_gensim(folder, texts, options, epochs):
             seed=seed + 1,
         )
         seconds += time.perf_counter() - began
-        found.append(judged(folder, model.wv.index_to_key, of_vectors(model.wv.vectors)))
-    means = {name: round(float(np.mean([each[name] for each in found])), 4) for name in found[0]}
-    return {"seconds": round(seconds / options.seeds, 1), "cosine": means}
+        found.append(cosines(judged, model.wv.index_to_key, of_vectors(model.wv.vectors)))
+    each = [correlations(judged, one) for one in found]
+    means = {name: round(float(np.mean([one[name] for one in each])), 4) for name in judged}
+    return {"seconds": round(seconds / options.seeds, 1), "cosine": means}, found
 
 
 def main():
@@ -135,14 +160,24 @@ def main():
     )
     folder = data_folder("wordsim", FILES[options.corpus])
     texts = documents(folder, options.corpus, options.words)
-    results = {"settings": vars(options), "gensim": {}, "bayesvec": {}}
+    tokenizer = make_tokenizer("words", None)
+    sentences = [tokenizer.cut(text) for text in texts]
+    kept = set(bv.count(documents=texts, vocab=options.vocab, seed=0, progress=False).words)
+    judged = judgements(folder, kept)
+    results = {"settings": vars(options), "judged": {name: len(pairs) for name, pairs in judged.items()}}
+    results |= {"gensim": {}, "bayesvec": {}}
+    theirs = {}
     for epochs in (5, 20):
-        results["gensim"][f"{epochs} epochs"] = found = of_gensim(folder, texts, options, epochs)
-        sys.stdout.write(f"gensim, {epochs} epochs: {found}\n")
+        found, theirs[epochs] = of_gensim(judged, sentences, kept, options, epochs)
+        results["gensim"][f"{epochs} epochs"] = found
+        print(f"gensim, {epochs} epochs: {found}", flush=True)
     for name in VARIANTS if options.ablation else ["default"]:
-        results["bayesvec"][name] = found = of_posterior(folder, texts, VARIANTS[name], options)
-        sys.stdout.write(f"{name}: {found}\n")
-        sys.stdout.flush()
+        found, ours = of_posterior(judged, texts, VARIANTS[name], options)
+        found["centred - gensim"] = {
+            f"{epochs} epochs": differences(judged, ours["centred"], each) for epochs, each in theirs.items()
+        }
+        results["bayesvec"][name] = found
+        print(f"{name}: {found}", flush=True)
     report.write(f"similarity-{options.corpus}", results)
 
 

@@ -31,7 +31,7 @@ def test_the_length_is_chosen_and_the_draws_are_those_of_a_run_of_that_length(tm
     fake_fit(tmp_path / "auto", **AUTO, identify="none", max_size=160_000)  # so that it must thin
     draws, warmup, thin = chosen(tmp_path / "auto")
     assert draws == 300  # the limit: the fake sampler mixes slowly
-    assert warmup in (100, 200, 400, 800)
+    assert warmup in (60, 120, 240, 480, 800)
     assert thin > 1
     fixed = {"draws": draws, "warmup": warmup, "thin": thin, "options": AUTO["options"]}
     fake_fit(tmp_path / "fixed", **fixed, identify="none")

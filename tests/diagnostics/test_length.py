@@ -29,9 +29,9 @@ def draws(phi, count, *, apart=0.0, seed=0):
 
 def test_what_is_given_is_kept_and_the_rest_is_chosen():
     whole = Settings(**length.planned(**AUTO))
-    assert (whole.draws, whole.warmup, whole.thin) == (200, 100, 1)
+    assert (whole.draws, whole.warmup, whole.thin) == (200, 60, 1)
     assert whole.rules.warming
-    assert whole.sweeps == 100  # draws come when the end of warm-up is decided
+    assert whole.sweeps == 60  # draws come when the end of warm-up is decided
     given = Settings(**length.planned(**AUTO | {"draws": 30, "warmup": 7}))
     assert (given.draws, given.warmup, given.auto, given.sweeps) == (30, 7, {}, 37)
     half = Settings(**length.planned(**AUTO | {"draws": 30}))

@@ -49,6 +49,7 @@ class Colour:
     rows: Int64  # rising
     cost: Int64  # of redrawing each among the others
     huge: Int64  # those whose pairs are shared between threads
+    moved: "Moved | None" = None  # those whose curvature is held
 
     def only(self, kept: Bool) -> "Colour":
         """Return the rows that are ``kept``."""
@@ -58,6 +59,23 @@ class Colour:
         """Return those of its rows that are ``chosen``, (rows of the colour,)."""
         rows = self.rows[chosen]
         return Colour(rows, self.cost[chosen], np.intersect1d(self.huge, rows))
+
+    def with_curvature(self, held: Int64, cost: Int64) -> "Colour":
+        """Return it with those of its rows whose curvature is ``held``; ``cost`` is of moving each row there is."""
+        places = np.flatnonzero(np.isin(held, self.rows))
+        rows = held[places]
+        moved = Moved(places, rows, cost[rows], self.where(~np.isin(self.rows, rows)))
+        return replace(self, moved=moved)
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Rows of a colour that are moved by Hamiltonian dynamics."""
+
+    places: Int64  # of their matrices among those that are held
+    rows: Int64
+    cost: Int64
+    rest: Colour  # the rows that are not
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +194,9 @@ class Half:
         if broken >= 0:
             raise broken_row(self.names, [broken])
         weighted = other / np.square(sizes, dtype=np.float64).mean(axis=1, keepdims=True)
-        return replace(self, near=Curvature(shapes, weighted))
+        cost = np.diff(self.side.indptr) + dim
+        colours = tuple(colour.with_curvature(chosen, cost) for colour in self.colours)
+        return replace(self, colours=colours, near=Curvature(shapes, weighted))
 
     def coupled(self, x: Float32, share: float, threads: Threads) -> RowSide:
         """Return the side with the shift of every row given the others as they are, C times ``share``."""

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesvec._parallel import Threads
-from bayesvec._types import Bool, Float32, Float64
+from bayesvec._types import Float32, Float64
 from bayesvec.inference.gibbs import AUGMENT_EVERY, Options
-from bayesvec.inference.sides import Colour, Half
+from bayesvec.inference.sides import Colour, Half, Moved
 from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import couple_rows
 from bayesvec.kernels.hamiltonian import Rotation, make_path, move_rows
@@ -66,9 +66,11 @@ def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[
         rotation = half.near.rotation(other)
     for colour in half.colours:
         rest = colour
-        if rotation is not None:
-            rest = colour.where(~_move_colour(half, side, colour, rows, other, rotation, drawing))
-        broken += _redraw_colour(half, side, rest, rows, other, drawing)
+        if rotation is not None and colour.moved is not None:
+            _move_colour(half, side, colour.moved, rows, other, rotation, drawing)
+            rest = colour.moved.rest
+        if len(rest.rows):
+            broken += _redraw_colour(half, side, rest, rows, other, drawing)
     return broken
 
 
@@ -120,30 +122,26 @@ def _redraw_colour(
 def _move_colour(
     half: Half,
     side: RowSide,
-    colour: Colour,
+    moved: Moved,
     rows: Float32,
     other: Float32,
     rotation: Rotation,
     drawing: Drawing,
-) -> Bool:
-    """Move the rows of a colour whose curvature is held by Hamiltonian dynamics; return which these are."""
+) -> None:
+    """Move rows that are not coupled with each other by Hamiltonian dynamics."""
     options, _, key, works, threads, likelihood = drawing
     base, coupling, near = half.side.shift, half.coupling, half.near
     assert near is not None
-    shapes = near.shapes
+    shapes, places = near.shapes, moved.places
     paths = [make_path(work.dim, len(work.panel)) for work in works]
-    order = np.flatnonzero(np.isin(shapes.row, colour.rows))
-    moved = shapes.row[order]
 
     def work(first: int, last: int, thread: int) -> None:
         if coupling is not None:
-            couple_rows(first, last, moved, coupling, 1.0, rows, base, side.shift)
+            couple_rows(first, last, moved.rows, coupling, 1.0, rows, base, side.shift)
         relax, own, path = float(options.path_overrelax), works[thread], paths[thread]
-        move_rows(first, last, order, side, shapes, rotation, rows, other, relax, key, own, path, likelihood)
+        move_rows(first, last, places, side, shapes, rotation, rows, other, relax, key, own, path, likelihood)
 
-    sizes = np.diff(side.indptr)[moved]
-    threads.run(work, threads.chunks(sizes + works[0].dim, half.least))
-    return np.isin(colour.rows, moved)
+    threads.run(work, threads.chunks(moved.cost, half.least))
 
 
 def _redraw_forest(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[int]:
