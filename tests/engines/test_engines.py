@@ -58,7 +58,7 @@ def test_a_planted_bug_is_seen(use, monkeypatch):
     assert drawn(fitted("spherical", engine="ray", workers=2, threads=1)) != local
 
 
-@pytest.mark.parametrize("name", ["learned", "graph", "dynamic"])
+@pytest.mark.parametrize("name", ["learned", "graph", "dynamic", "moved_graph"])
 def test_lost_objects_are_made_again(name, use):
     ray = use(FakeRay(lose_every=3))
     assert drawn(fitted(name, engine="ray", workers=2, threads=1)) == drawn(fitted(name))

@@ -244,7 +244,7 @@ def test_check_judges_the_variance_of_a_vector_not_single_axes():
     assert "learned precisions" not in judged
     total = sum(1.0 / post.draws.stats(name) for name in post.draws.scale_names)
     assert judged["prior variance"].ess == pytest.approx(bv.Estimate(total).ess)
-    assert judged["prior variance"].wanted == 100
+    assert judged["prior variance"].wanted == 20
     assert judged["log posterior"].wanted == 20
     rows = len(post.draws.words) + len(post.draws.contexts)
     logs = sum(np.log(post.draws.stats(name)) for name in post.draws.scale_names)

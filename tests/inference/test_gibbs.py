@@ -163,7 +163,7 @@ def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
     )
 
 
-def run(problem, threads, sweeps=3, chain=0):
+def run(problem, threads, *, sweeps=3, chain=0):
     with Threads(threads) as pool:
         state = problem.init(Start(seed=11, chain=chain))
         for number in range(sweeps):
@@ -244,14 +244,38 @@ def test_log_posterior_is_that_of_the_model():
     np.testing.assert_allclose(info.log_posterior, expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("prior", [spherical(2.0), spherical("learn"), covariance(2)], ids=str)
-def test_log_posterior_is_that_of_the_model_when_rows_are_moved(prior):
-    """The likelihood is that which the moves found, unless the last sweep had other moves."""
-    counts, _ = simulate(vocab=30, dim=2, pairs=3000, seed=4)
-    near = reference(30, 30)._replace(scales=start_scales(prior))
-    problem = gibbs.prepare(Problem(counts, prior, 2, options=ALWAYS, near=near))
-    for sweeps in (2, 3, 4, 8):  # one on which scales are interwoven, one of Polya-Gamma variables
-        state, info = run(problem, sweeps)
+WITH_A_MEAN = Prior(RowPrior(2.0, 0.1), RowPrior(3.0))
+
+
+@pytest.mark.parametrize(
+    ("kind", "anchored"),
+    [
+        ("spherical", False),
+        ("spherical", True),
+        ("learned", False),
+        ("learned", True),
+        ("covariance", False),
+        ("with a mean", False),
+    ],
+)
+def test_log_posterior_is_that_of_the_model_when_rows_are_moved(kind, anchored):
+    """The likelihood is that which the moves found; not of contexts with few pairs, nor after other moves."""
+    kinds = {"spherical": spherical(2.0), "learned": spherical("learn"), "covariance": covariance(6)}
+    prior = kinds.get(kind, WITH_A_MEAN)
+    counts, _ = simulate(vocab=30, dim=6, pairs=900, zipf=True, seed=4)
+    sizes = np.diff(counts.by_context.indptr)
+    assert sizes.min() < 6 < sizes.max()
+    sides = [np.random.default_rng(seed).normal(size=(30, 6)) for seed in range(2)]
+    near = Near(*sides, *(0.3 + 0.1 * np.abs(side) for side in sides), start_scales(prior))
+    anchors = Anchors(np.arange(6), np.eye(6)) if anchored else None
+    problem = gibbs.prepare(Problem(counts, prior, 6, options=ALWAYS, near=near, anchors=anchors))
+    for sweeps in (
+        2,
+        4,
+        5,
+        9,
+    ):  # numbered from 0: scales are interwoven in 4, Polya-Gamma variables drawn in 8
+        state, info = run(problem, 1, sweeps=sweeps)
         at = prior.at(state.scales) if len(state.scales) else prior
         expected = Model(counts, at).log_posterior(state.rho, state.alpha) + log_hyperprior(at)
         np.testing.assert_allclose(info.log_posterior, expected, rtol=1e-6)

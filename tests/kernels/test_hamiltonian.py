@@ -186,7 +186,8 @@ def test_planted_bugs_are_seen(bug):
         "weight": lambda: side._replace(weight=1.0),
         "always accepted": lambda: side,
     }[bug]()
-    draws = repeat(spoiled, other, 2, 30_000, scale=0.6, accept=bug != "always accepted")
+    accept = bug != "always accepted"  # by the NumPy twin, and so wrong that fewer moves show it
+    draws = repeat(spoiled, other, 2, 30_000 if accept else 5_000, scale=0.6, accept=accept)
     assert not agrees(moments(draws), expected)
 
 

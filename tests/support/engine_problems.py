@@ -54,12 +54,21 @@ def moved_colours():
     return counts, given | {"options": {"joint": "never", "hamiltonian": "always"}}
 
 
+def moved_graph():
+    """Contexts of several colours, each moved given the others."""
+    counts = spherical()[0]
+    ring = [(f"w{i}", f"w{(i + 1) % 60}") for i in range(60)]
+    prior = bv.priors.graph(counts, ring, precision="learn", contexts=True)
+    return counts, {"prior": prior, "options": {"hamiltonian": "always"}}
+
+
 def grouped():
     counts, _ = simulate_slices(vocab=20, dim=4, slices=3, kind="grouped", pairs=6000, seed=2)
     return counts, {"prior": bv.priors.grouped(counts)}
 
 
-_ALL = spherical, learned, covariance, weighted, fixed, graph, dynamic, colours, grouped, moved, moved_colours
+_MOVED = moved, moved_colours, moved_graph
+_ALL = spherical, learned, covariance, weighted, fixed, graph, dynamic, colours, grouped, *_MOVED
 PROBLEMS = {each.__name__: each for each in _ALL}
 
 

@@ -44,9 +44,9 @@ def short_run(
     threads : int
         Threads to use; the result does not depend on it.
     state : State, optional
-        Where it goes on from; by default a random start.
+        State to continue from; by default a random start.
     done : int
-        Sweeps that it took to get there.
+        Sweeps that led to it.
     """
     method = find(METHOD)
     options = method.options(overrelax=0.0, hamiltonian="never")

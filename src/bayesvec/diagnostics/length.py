@@ -26,7 +26,7 @@ WARM_SHARE = 0.75  # not of all: these are few sweeps
 HEADROOM = 2.0  # draws that the slowest twentieth of all quantities needs, over the median of the cosines
 LEAST_DRAWS = 100  # of each chain: fewer are never enough
 FASTEST_GROWTH = 1.5  # of the number of draws, from one decision to the next
-SLOWEST_GROWTH = 1.1
+SLOWEST_GROWTH = 1.25
 PATIENCE = 4  # times the first number of draws, after which chains that disagree are stopped
 
 

@@ -27,7 +27,8 @@ PAIRS = 200  # of each kind
 # for learned precisions.
 SLOW_ESS = 100
 # The log posterior depends on all vectors and on the learned covariance at once, whose weak axes are slow and matter
-# to no answer. It is there to show chains that are still far from where they will stay, for which this is enough.
+# to no answer; so does the trace of that covariance, which varies by less than a hundredth of itself. They are there
+# to show chains that are still far from where they will stay, for which this is enough.
 LEVEL_ESS = 20
 LEVEL_RHAT = 1.1
 NEIGHBOURS = 5  # nearest of each of some words
@@ -100,9 +101,9 @@ def _quantities(draws: "Draws", pairs: int, seed: int, parameters: bool) -> Iter
         yield Quantities("co-occurrence probabilities", probabilities(draws, first, second), labels)
     yield Quantities("log posterior", _level(draws)[:, :, None], ["log posterior"], LEVEL_ESS, LEVEL_RHAT)
     if _has_covariance(draws):
-        # the trace of the covariance; its weak axes mix slowly, and hardly matter to any vector
-        variance = np.sum([1.0 / draws.stats(name) for name in draws.scale_names], axis=0)
-        yield Quantities("prior variance", variance[:, :, None], ["prior variance of a vector"], SLOW_ESS)
+        variance = np.sum([1.0 / draws.stats(name) for name in draws.scale_names], axis=0)  # the trace
+        labels = ["prior variance of a vector"]
+        yield Quantities("prior variance", variance[:, :, None], labels, LEVEL_ESS, LEVEL_RHAT)
     elif learned := _learned(draws):
         stacked = np.stack(list(learned.values()), axis=-1)
         yield Quantities("learned precisions", stacked, list(learned), SLOW_ESS)

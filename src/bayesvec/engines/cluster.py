@@ -222,12 +222,13 @@ class RayEngine(Engine):
     def log_likelihood(self, half: Half, rows: Float32, other: Float32, known: Float64) -> Float64:
         """Return the log likelihood of the pairs of each row."""
         if not np.isnan(known).any():
-            return known
+            return known.copy()
 
         def shares() -> Float64:
+            owns = zip(self.actors, self._own(half, rows), self._rows(half), strict=True)
             refs = [
-                actor.log_likelihood.remote(half.purpose, mine, known, *self._other(other))
-                for actor, mine in zip(self.actors, self._own(half, rows), strict=True)
+                actor.log_likelihood.remote(half.purpose, mine, known[numbers], *self._other(other))
+                for actor, mine, numbers in owns
             ]
             joined: Float64 = self._joined(half, answers(self._ray, refs))
             return joined

@@ -152,11 +152,13 @@ class Worker:
         return np.ascontiguousarray(x[own, : rows.shape[1]]), (likelihood[own], broken)
 
     def log_likelihood(self, purpose: int, rows: Float32, known: Float64, *other: Float32) -> Float64:
-        """Return the log likelihood of the pairs of each of this worker's ``rows``; ``known`` is that of all rows."""
+        """Return the log likelihood of each of this worker's ``rows``, ``known`` where that is a number."""
         part, engine, block = self._at(purpose, ())
-        x, dim = self._spread(rows, part), rows.shape[1]
-        shares = engine.log_likelihood(part.half, x[:, :dim], block(other)[:, :dim], known)
-        return shares[part.blocks[self._place.number]]
+        own, dim = part.blocks[self._place.number], rows.shape[1]
+        shares = np.zeros(len(part.half.side.fixed))
+        shares[own] = known
+        x = self._spread(rows, part)[:, :dim]
+        return engine.log_likelihood(part.half, x, block(other)[:, :dim], shares)[own]
 
     def line(
         self, token: int, s: float, purpose: int, rows: Float32, direction: Float32, *other: Float32
@@ -182,7 +184,7 @@ class Worker:
             self._tables = load_tables(run.settings.weight)
         part = self._parts[purpose]
         _, dim = part.half.side.precision.shape
-        if scales and scales != part.half.scales:  # the log posterior has those of the next sweep
+        if scales and scales != part.half.scales:  # learned scales change from sweep to sweep
             part = self._parts[purpose] = part._replace(half=part.half.at(part.prior.at(scales)))
         beyond = self._parts[rng.ALPHA if purpose == rng.RHO else rng.RHO]
 

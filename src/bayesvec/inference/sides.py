@@ -61,7 +61,7 @@ class Colour:
         return Colour(rows, self.cost[chosen], np.intersect1d(self.huge, rows))
 
     def with_curvature(self, held: Int64, cost: Int64) -> "Colour":
-        """Return it with those of its rows whose curvature is ``held``; ``cost`` is of moving each row there is."""
+        """Return it with those of its rows whose curvature is ``held``, and the ``cost`` of moving each, (rows,)."""
         places = np.flatnonzero(np.isin(held, self.rows))
         rows = held[places]
         moved = Moved(places, rows, cost[rows], self.where(~np.isin(self.rows, rows)))

@@ -186,7 +186,7 @@ def _evaluate(
 ) -> tuple[float, float]:
     """Put the gradient of a row's log density at ``path.place`` into ``path.slope``.
 
-    Returns the log density of its prior, relative to zero, and the log likelihood if it is to be ``valued``, else 0.
+    Returns the log density of its prior, relative to that at zero, and the log likelihood (0 unless ``valued``).
     """
     slope, place, share, eta, residual = path.slope, path.place, work.share, work.eta, path.residual
     prior, likelihood = 0.0, 0.0

@@ -31,12 +31,12 @@ class Engine(ABC):
     ) -> tuple[Float32, Float64]:
         """Return every row of one side redrawn given the other side, (rows, K), and their log likelihoods, (rows,).
 
-        These are not a number for rows of which they are not found on the way.
+        The likelihood of a row is NaN if its update does not compute it.
         """
 
     @abstractmethod
     def log_likelihood(self, half: Half, rows: Float32, other: Float32, known: Float64) -> Float64:
-        """Return the log likelihood of the pairs of each row, (rows,): as ``known``, unless that is not a number."""
+        """Return each row's log likelihood, (rows,); entries of ``known`` that are not NaN are kept."""
 
     @abstractmethod
     def log_prior(self, half: Half, rows: Float32) -> Float64:
@@ -87,15 +87,20 @@ class Local(Engine):
             lambda first, last, thread: fill_likelihoods(
                 start + first, start + last, half.side, x, y, self.works[thread], shares
             ),
-            self.threads.chunks(np.where(unknown, half.cost[start:stop], 0), half.least),
+            self.threads.chunks(np.where(unknown, np.diff(half.side.indptr)[start:stop] + 1, 0), half.least),
         )
         return shares
 
     def log_prior(self, half: Half, rows: Float32) -> Float64:
         """Return each row's share of the log density of the prior."""
         x, shares = padded_rows(rows), np.empty(len(rows))
-        # each pair of neighbours is in the shares of both, half in each
-        log_prior_rows(0, len(rows), half.coupled(x, 0.5, self.threads), x, shares)
+        side = half.coupled(
+            x, 0.5, self.threads
+        )  # a pair of neighbours is in the shares of both, half in each
+        self.threads.run(
+            lambda first, last, _: log_prior_rows(first, last, side, x, shares),
+            self.threads.chunks(np.ones(len(rows)), half.least),
+        )
         return shares
 
     def line(

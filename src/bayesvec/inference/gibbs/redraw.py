@@ -37,9 +37,7 @@ class Drawing(NamedTuple):
     key: rng.Key
     works: list[Work]  # one for each thread
     threads: Threads
-    likelihood: (
-        Float64  # (rows,) to be filled with that of the pairs of rows where it is found on the way, in logs
-    )
+    likelihood: Float64  # (rows,) of each row's pairs, in logs; filled where an update computes it
 
 
 def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[int]:
@@ -66,7 +64,8 @@ def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[
         rotation = half.near.rotation(other)
     for colour in half.colours:
         rest = colour
-        if rotation is not None and colour.moved is not None:
+        if rotation is not None:
+            assert colour.moved is not None
             _move_colour(half, side, colour.moved, rows, other, rotation, drawing)
             rest = colour.moved.rest
         if len(rest.rows):

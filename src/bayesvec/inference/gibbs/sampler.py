@@ -144,8 +144,8 @@ class Gibbs(Sampler):
     def _log_posterior(self, state: State, engine: Engine, drawn: State, likelihood: Float64) -> float:
         """Log posterior of a state: each row's share, added up in order; pairs count with their context.
 
-        Moves that do not change the likelihood lead to it from ``drawn``, for which the ``likelihood`` of some
-        contexts is known.
+        It differs from ``drawn`` only by moves that leave the likelihood unchanged; ``likelihood`` is that of each
+        context at ``drawn``, NaN where it is not known.
         """
         of_pairs = engine.log_likelihood(self.by_context, drawn.alpha, drawn.rho, likelihood)
         of_words = engine.log_prior(self.by_word, state.rho)
