@@ -6,7 +6,7 @@ import pytest
 from arviz_stats.base import array_stats
 
 from bayesvec.errors import OptionError
-from bayesvec.estimates.estimate import Estimate
+from bayesvec.estimates.estimate import Estimate, measure_together
 from fake_draws import autoregressive
 
 DRAWS = 0.4 + 0.05 * autoregressive(0.2, (2, 500), seed=1)
@@ -22,6 +22,21 @@ def test_summaries():
     assert e.ess_tail == pytest.approx(array_stats.ess(DRAWS, method="tail", prob=0.05))
     assert e.rhat == pytest.approx(array_stats.rhat(DRAWS))
     assert e.mcse == pytest.approx(array_stats.mcse(DRAWS))
+
+
+def test_measured_together_is_measured_one_by_one():
+    def estimates():
+        return [Estimate(draws) for draws in (DRAWS, DRAWS**2, np.full_like(DRAWS, 0.3))]
+
+    together = estimates()
+    measure_together(together)
+    for found, expected in zip(together, estimates(), strict=True):
+        assert {"_measures", "mcse"} <= vars(found).keys()
+        for name in ("rhat", "ess", "ess_tail", "mcse"):
+            assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=1e-12, nan_ok=True)
+    apart = [Estimate(DRAWS), Estimate(DRAWS[:1])]  # of different runs
+    measure_together(apart)
+    assert "_measures" not in vars(apart[0])
 
 
 def test_probability_above_counts_draws():

@@ -3,7 +3,7 @@
 import math
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os.path import abspath
@@ -254,6 +254,17 @@ class Estimate:
         figures |= {"rhat": self.rhat, "ess": self.ess, "ess_tail": self.ess_tail, "mcse": self.mcse}
         chains, draws = self.draws.shape
         return {"label": self.label, **plain(figures), "chains": chains, "draws": draws}
+
+
+def measure_together(estimates: Sequence[Estimate]) -> None:
+    """Compute R-hat, ESS and Monte Carlo errors of estimates of one run at once, faster than one by one."""
+    if len({each.draws.shape for each in estimates}) != 1:
+        return
+    draws = np.stack([each.draws for each in estimates], axis=2)  # (chain, draw, M)
+    measures, errors = convergence.measures(draws), convergence.mcse(draws)
+    for i, each in enumerate(estimates):
+        found = convergence.Measures(*(column[i] for column in measures))
+        vars(each).update(_measures=found, mcse=float(errors[i]))  # where cached_property keeps them
 
 
 def _grouped(label: str) -> str:

@@ -65,7 +65,9 @@ def sentences(answer: Any, asked: Asked) -> "Iterable[str | Table[Any]]":
 
     if isinstance(answer, Table):
         return [answer]
-    return [each.sentence(asked["level"]) for each in (answer if isinstance(answer, list) else [answer])]
+    estimates = answer if isinstance(answer, list) else [answer]
+    _measure(estimates)
+    return [each.sentence(asked["level"]) for each in estimates]
 
 
 def plain_values(answer: Any, asked: Asked) -> Any:
@@ -75,8 +77,17 @@ def plain_values(answer: Any, asked: Asked) -> Any:
     if isinstance(answer, Table):
         return {**asked, "rows": answer.to_dict()}
     if isinstance(answer, list):
+        _measure(answer)
         return [each.to_dict(asked["level"]) for each in answer]
     return answer.to_dict(asked["level"])
+
+
+def _measure(answers: list[Any]) -> None:
+    """Compute R-hat and ESS of several estimates at once; a registered question may return other things."""
+    from bayesvec.estimates.estimate import Estimate, measure_together
+
+    if len(answers) > 1 and all(isinstance(each, Estimate) for each in answers):
+        measure_together(answers)
 
 
 @dataclass(frozen=True)
