@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 BLOCK_BYTES = 64 << 20
+_LEAST = np.finfo(np.float32).min  # above the -inf of words that are never near
 
 Result = TypeVar("Result")
 
@@ -132,14 +133,16 @@ def cosines_with_sum(draws: "Draws", rows: Int64, weights: Float64, others: Int6
     """Return the cosines of ``others`` with the weighted sum of the unit vectors of ``rows``, (chain, draw, M)."""
     distinct, place = np.unique(np.concatenate([rows, others]), return_inverse=True)
     summed, compared = np.split(place, [len(rows)])
-    return joined(
-        np.clip(
-            np.einsum("cdmk,cdk->cdm", _chosen(unit, compared), direction(_chosen(unit, summed), weights)),
-            -1.0,
-            1.0,
-        )
-        for unit in unit_vectors(draws, distinct)
-    )
+
+    def measure(x: Float64) -> Float64:
+        norm = _lengths(x)
+        _refuse_zero(draws, norm, distinct)
+        target = direction(_chosen(x, summed) / _chosen(norm, summed)[..., None], weights)
+        # of all words at once, because to pick cosines is much faster than to pick vectors
+        cosine = np.einsum("cdmk,cdk->cdm", x, target) / norm
+        return np.asarray(np.clip(_chosen(cosine, compared), -1.0, 1.0))
+
+    return joined(map(measure, vectors(draws, distinct)))
 
 
 def direction(x: Float64, weights: Float64) -> Float64:
@@ -148,7 +151,8 @@ def direction(x: Float64, weights: Float64) -> Float64:
     length = np.linalg.norm(total, axis=-1, keepdims=True)
     if not length.all():
         raise NumericalError(
-            "the words add up to zero in a draw, which has no direction; ask about other words"
+            "the words cancel each other: they add up to zero in a draw, which has no direction; "
+            "ask about other words"
         )
     return np.asarray(total / length)
 
@@ -211,9 +215,9 @@ def nearest_to_each(
     def count(rho: Float32, norm: Float32) -> list[tuple[Float64, Int64, Int64]]:
         found = []
         for cosine in (each(rho, norm) for each in cosines_of):
-            edge = np.partition(cosine, num_words - n, axis=1)[:, num_words - n, None]
-            in_top = ((cosine >= edge) & (cosine > -np.inf)).sum(axis=0)
-            first = (cosine == cosine.max(axis=1, keepdims=True)).sum(axis=0)
+            top = np.partition(cosine, num_words - n, axis=1)[:, -n:]  # the n-th nearest comes first
+            in_top = (cosine >= np.maximum(top[:, :1], _LEAST)).sum(axis=0)
+            first = (cosine == top.max(axis=1, keepdims=True)).sum(axis=0)
             found.append((cosine.sum(axis=0, dtype=np.float64), in_top, first))
         return found
 
@@ -285,22 +289,21 @@ def _cosines_with_all(
     It is -inf for what is never near: the words of the sum, words that are not candidates, and words whose vector is
     zero.
     """
-    far = np.ones(len(draws.words), dtype=bool)
-    far[among] = False
-    far[rows] = True
+    far = np.union1d(np.setdiff1d(np.arange(len(draws.words)), among), rows)
     weights = weights.astype(np.float32)
 
     def cosines_of(rho: Float32, norm: Float32) -> Float32:
         # The products are bound by memory; a BLAS call would wait for threads and round by their number.
         _refuse_zero(draws, norm[None, :, rows], rows)
         target = np.einsum("dm,dmk->dk", weights / norm[:, rows], rho[:, rows])
-        dot = np.einsum("dvk,dk->dv", rho, target)
         length = np.sqrt(np.einsum("dk,dk->d", target, target))
         with np.errstate(divide="ignore", invalid="ignore"):
-            cosine = np.asarray(dot / (norm * length[:, None]))
+            cosine = np.einsum("dvk,dk->dv", rho, target / length[:, None])
+            cosine /= norm
         cosine[:, far] = -np.inf
-        np.copyto(cosine, np.float32(-np.inf), where=np.isnan(cosine))
-        return cosine
+        cosine[norm == 0] = -np.inf
+        cosine[length == 0] = -np.inf
+        return np.asarray(cosine)
 
     return cosines_of
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesvec._types import Float64
 from bayesvec._validate import one_of
 from bayesvec.errors import OptionError
 from bayesvec.estimates.intervals import LEVEL
@@ -16,6 +15,7 @@ from bayesvec.explore.views.pictures import above_text, inner_intervals, inner_l
 from bayesvec.explore.views.words import counts, most_seen
 from bayesvec.posterior import table
 from bayesvec.posterior.claims import THRESHOLD
+from bayesvec.posterior.questions.project import summed_poles
 from bayesvec.posterior.terms import read_axis, split_words
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def axis(
 def _everything(posterior: "Posterior", pairs: list[tuple[str, str]], at: str | None) -> dict[str, Any]:
     """Return the mean place of every word of the slice but the poles, and P(above 0)."""
     ends = [word for pair in pairs for word in pair]
-    rows, weights = _weights(posterior, ends, at)
+    rows, weights = summed_poles(posterior.rows(ends, at=at).reshape(-1, 2))
     among = np.setdiff1d(posterior.slice_rows(at), rows)
     found = signs_with_sum(posterior.draws, rows, weights, among=among)
     return {
@@ -73,13 +73,6 @@ def _everything(posterior: "Posterior", pairs: list[tuple[str, str]], at: str | 
         "mean": rounded(found.mean, 4),
         "above": rounded(found.above, 4),
     }
-
-
-def _weights(posterior: "Posterior", ends: list[str], at: str | None) -> tuple[Any, Float64]:
-    """Return the words of an axis, each once, and the weights of their unit vectors in it."""
-    rows, place = np.unique(posterior.rows(ends, at=at), return_inverse=True)
-    signs = np.tile([1.0, -1.0], len(ends) // 2)
-    return rows, np.bincount(place, weights=signs, minlength=len(rows)).astype(np.float64)
 
 
 def _chosen(

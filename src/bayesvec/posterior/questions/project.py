@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesvec._types import Float64, Int64
-from bayesvec.errors import NumericalError, OptionError
+from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Estimate, Quantity
 from bayesvec.estimates.labels import label_at, quoted
-from bayesvec.estimates.per_draw import joined, unit_vectors
+from bayesvec.estimates.per_draw import cosines_with_sum
 from bayesvec.posterior.table import Argument, Option, Question, Term
 from bayesvec.posterior.terms import read_axis, split_words
 from bayesvec.posterior.words import checked_words, read_pairs
@@ -62,17 +62,14 @@ def projections(draws: "Draws", words: Int64, poles: Int64) -> Float64:
     poles : ndarray of int64, (P, 2)
         The pairs.
     """
-    rows, place = np.unique(np.concatenate([words, poles.ravel()]), return_inverse=True)
-    placed, (first, second) = place[: len(words)], place[len(words) :].reshape(-1, 2).T
+    return cosines_with_sum(draws, *summed_poles(poles), words)
 
-    def place_words(unit: Float64) -> Float64:
-        axis = (np.take(unit, first, axis=2) - np.take(unit, second, axis=2)).mean(axis=2)  # (chain, draw, K)
-        length = np.linalg.norm(axis, axis=-1, keepdims=True)
-        if not length.all():
-            raise NumericalError("the pairs of the axis cancel each other, so it has no direction")
-        return np.asarray(np.einsum("cdmk,cdk->cdm", np.take(unit, placed, axis=2), axis / length))
 
-    return joined(map(place_words, unit_vectors(draws, rows)))
+def summed_poles(poles: Int64) -> tuple[Int64, Float64]:
+    """Return the words of an axis, each once, and the weights of their unit vectors in it; ``poles`` is (P, 2)."""
+    rows, place = np.unique(poles, return_inverse=True)
+    signs = np.tile([1.0, -1.0], len(poles))
+    return rows, np.bincount(place.ravel(), weights=signs).astype(np.float64)
 
 
 def checked_axis(axis: object) -> list[tuple[str, str]]:
