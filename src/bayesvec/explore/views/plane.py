@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _FEWEST = 3
 _FEW = 100  # words that are read one by one, not with all others
 _IN_COMMAND = 40  # words that a command names
+_PIECE = 100_000  # coordinates that are multiplied at once: so few that BLAS starts no threads of its own
+_ENTRIES = ((0, 0), (0, 1), (1, 1))  # of a covariance matrix
+_PLACES = [[0, 1], [1, 2]]  # of these entries in it
 
 
 def plane(
@@ -75,28 +78,26 @@ def _rows(shown: "Shown", words: str, at: str | None) -> Int64:
 def clouds(draws: "Draws", rows: Int64, projection: Projection) -> tuple[Float64, Float64]:
     """Return the means, (n, 2), and covariances, (n, 2, 2), of the draws of words in a plane."""
     axes = projection.axes.astype(np.float32)  # (2, K)
-    origin = projection.axes @ projection.centre
+    centre = draws.mean("rho")[rows]  # (n, K); squares of small distances from it lose no digits
+    start = projection.axes @ centre.T  # (2, n)
+    in_piece = max(1, _PIECE // draws.dim)
 
-    def sums(rho: Float32) -> tuple[Float64, ...]:
-        # one axis after the other: sums over draws of arrays (draw, n) are several times faster than of (draw, n, 2)
-        x, y = (np.einsum("dvk,k->dv", rho, axis) - start for axis, start in zip(axes, origin, strict=True))
-        return (
-            x.sum(axis=0),
-            y.sum(axis=0),
-            *(np.einsum("dv,dv->v", *two) for two in ((x, x), (x, y), (y, y))),
-        )
+    def sums(rho: Float32) -> tuple[Float64, Float64]:
+        dot = np.empty((len(rho), 2, len(rows)), np.float32)
+        for first in range(0, len(rows), in_piece):
+            piece = slice(first, first + in_piece)
+            np.matmul(axes, rho[:, piece].swapaxes(1, 2), out=dot[:, :, piece])
+        moved = dot - start  # float64
+        squares = [np.einsum("dn,dn->n", moved[:, i], moved[:, j]) for i, j in _ENTRIES]
+        return moved.sum(axis=0), np.stack(squares)  # (2, n), (3, n)
 
-    first, last = int(rows.min()), int(rows.max()) + 1
-    dense = len(rows) > _FEW and 2 * len(rows) > last - first  # quicker to place all words between them too
     if len(rows) <= _FEW:
         parts = iter([sums(chain) for chain in draws.read("rho", rows=rows)])
-    elif dense:
-        parts = over_blocks(draws, lambda rho, _: sums(rho[:, first:last]))
+    elif np.array_equal(rows, np.arange(rows[0], rows[-1] + 1)):
+        parts = over_blocks(draws, lambda rho, _: sums(rho[:, rows[0] : rows[-1] + 1]))
     else:
         parts = over_blocks(draws, lambda rho, _: sums(np.take(rho, rows, axis=1)))
     number = draws.num_chains * draws.num_draws
-    x, y, xx, xy, yy = (np.asarray(sum(part)) / number for part in zip(*parts, strict=True))
-    mean = np.stack([x, y], axis=-1)
-    squares = np.stack([xx, xy, xy, yy], axis=-1).reshape(-1, 2, 2)
-    covariance = (squares - mean[:, :, None] * mean[:, None, :]) * (number / max(number - 1, 1))
-    return (mean[rows - first], covariance[rows - first]) if dense else (mean, covariance)
+    shift, squares = (np.asarray(sum(part)).T / number for part in zip(*parts, strict=True))
+    covariance = squares[:, _PLACES] - shift[:, :, None] * shift[:, None, :]
+    return projection(centre) + shift, covariance * (number / max(number - 1, 1))
