@@ -31,6 +31,19 @@ def test_held_draws_give_the_same_answers(tmp_path):
     assert small.row_norms is None
 
 
+def test_moments_are_read_once(tmp_path, monkeypatch):
+    folder = plain_run(tmp_path / "run")
+    held, small, expected = HeldDraws(folder, 1 << 30), HeldDraws(folder, 10), open_posterior(folder).draws
+    mean, variance = expected.mean("rho"), expected.variance("rho")
+    for draws in (held, small):
+        np.testing.assert_array_equal(draws.variance("rho"), variance)
+    assert not held.mean("rho").flags.writeable
+    monkeypatch.setattr("bayesvec.storage.layout.read_checkpoint", None)
+    np.testing.assert_array_equal(held.mean("rho"), mean)
+    with pytest.raises(TypeError):
+        small.mean("rho")
+
+
 def test_a_growing_run_is_read_again(tmp_path):
     rho = autoregressive(0.5, (2, 90, 5, 3), 1)
     folder = write_run(tmp_path / "run", rho[:, :60], rho[:, :60], wanted=90)

@@ -1,4 +1,4 @@
-"""Draws of the word vectors kept in memory, where they fit, so that a question reads no files."""
+"""Draws of the word vectors and their moments kept in memory, where they fit, so that a question reads no files."""
 
 import os
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._parallel import in_threads
-from bayesvec._types import Float32
+from bayesvec._types import Float32, Float64
 from bayesvec.storage.reader import Draws
 
 _BLOCK = 20  # draws
@@ -39,10 +39,13 @@ class HeldDraws(Draws):
 
     def __init__(self, path: Path, room: int) -> None:
         super().__init__(path)
-        self.num_bytes = 4 * self.num_chains * self.num_draws * len(self.words) * self.dim
+        vectors = self.num_chains * self.num_draws * len(self.words)
+        rows = len(self.words) + len(self.contexts)  # each with a mean and a variance
+        self.num_bytes = 4 * vectors * (self.dim + 1) + 16 * rows * self.dim
         self._fits = self.finished and "rho" in self.array_names and self.num_bytes <= room
         # rho, (chain, draw, word, K), and the lengths of its vectors
         self._held: tuple[Float32, Float32] | None = None
+        self._kept_moments: dict[str, tuple[int, Float64, Float64]] = {}
         self._lock = Lock()
 
     def read(
@@ -80,6 +83,16 @@ class HeldDraws(Draws):
     def row_norms(self) -> Float32 | None:
         """The lengths of the word vectors, (chain, draw, word), where they are held."""
         return self._hold()[1] if self._fits else None
+
+    def _pooled(self, name: str) -> tuple[int, Float64, Float64]:
+        """Return number, mean and squared deviations, (row, K); they are kept where the draws are."""
+        if not self._fits:
+            return super()._pooled(name)
+        if name not in self._kept_moments:
+            found = super()._pooled(name)
+            found[1].flags.writeable = found[2].flags.writeable = False
+            self._kept_moments[name] = found
+        return self._kept_moments[name]
 
     def _hold(self) -> tuple[Float32, Float32]:
         with self._lock:
