@@ -172,6 +172,31 @@ def test_axis(visit, folders):
     assert len(visit.rows()) == len(WORDS) - 2
 
 
+def test_enter_asks_and_an_empty_pole_does_not(visit):
+    visit.go("#/axis?run=words.run&axis=king:queen&show=list&words=law,freedom")
+    right = visit.page.get_by_role("combobox", name="Right pole")
+    right.fill("")
+    right.press("Enter")
+    assert right.evaluate("box => box.validity.valueMissing")
+    assert "king" in visit.page.url
+    right.fill("tax")
+    right.press("Enter")
+    visit.page.wait_for_url("**axis=tax%3Aqueen**")
+    visit.go("#/ask?run=words.run&question=norm")
+    words = visit.page.get_by_role("combobox", name="words")
+    words.fill("king")
+    words.press("Enter")
+    visit.page.locator(".line", has_text="norm(king)").wait_for()
+
+
+def test_the_link_to_the_content_stays_in_the_view(visit):
+    visit.go("#/axis?run=words.run&axis=king:queen&show=list&words=law,freedom")
+    visit.page.locator(".skip").focus()
+    visit.page.keyboard.press("Enter")
+    assert visit.page.evaluate("document.activeElement.id") == "main"
+    assert "#/axis" in visit.page.url
+
+
 def test_groups_and_time(visit, folders):
     visit.go("#/time?run=years.run&term=cosine(tax,law)&word=law&by=distance")
     post = open_posterior(folders[1])

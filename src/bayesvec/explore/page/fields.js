@@ -20,8 +20,13 @@ export function lines({ id, label, value, help, rows = 3 }) {
     help ? html("p", { id: `${id}-help`, class: "help" }, help) : null);
 }
 
-export function button(label, onclick, kind = "") {
-  return html("button", { type: "button", class: kind, onclick }, label);
+export function button(label, onclick) {
+  return html("button", { type: "button", onclick }, label);
+}
+
+// The button that Enter in any field of a form stands for.
+export function submitButton(label) {
+  return html("button", { type: "submit", class: "main" }, label);
 }
 
 export function form(onsubmit, ...children) {

@@ -24,6 +24,9 @@ const resultPlace = html("section", { class: "result", "aria-label": "Answer" })
 const headPlace = html("div", { class: "head" });
 const live = html("p", { id: "live", class: "hidden", role: "status", "aria-live": "polite" });
 
+// an address without a view would lead to the first of them
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
+
 let states = [];
 let asked = null;
 let drawn = "";

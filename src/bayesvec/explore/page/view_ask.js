@@ -3,7 +3,7 @@
 import { actions, figure } from "./actions.js";
 import { ask, exported } from "./api.js";
 import { html, shown } from "./dom.js";
-import { button, choice, form, table } from "./fields.js";
+import { choice, form, submitButton, table } from "./fields.js";
 import { forest } from "./forest.js";
 import { fixed, splitWords } from "./format.js";
 import { first, goTo } from "./state.js";
@@ -18,7 +18,7 @@ function fieldOf(parameter, given, info) {
   const isWord = parameter.required && parameter.kind === "str";
   if (parameter.name === "at" && !info.slices.length) return null;
   if (isWord || parameter.kind === "words" || NAMED_IN_FORMS.has(parameter.name)) {
-    return wordBox({ id, label, value: Array.isArray(value) ? value.join(", ") : value, run: info.name, many: parameter.kind === "words" || !parameter.required, wide: true, onchoose: () => {} });
+    return wordBox({ id, label, value: Array.isArray(value) ? value.join(", ") : value, run: info.name, many: parameter.kind === "words" || !parameter.required, wide: true });
   }
   const kind = parameter.kind === "int" || parameter.kind === "float" ? "number" : "text";
   return html("div", { class: "field" }, html("label", { for: id }, label),
@@ -53,7 +53,7 @@ export const askView = {
       choice({ id: "question", label: "Question", value: given.question, options: info.questions.map((each) => [each.name, each.name]), onchange: (name) => goTo("ask", { question: name, run: info.name }) }),
       html("p", { class: "help wide" }, question.help),
       question.parameters.map((parameter) => fieldOf(parameter, given, info)),
-      button("Ask", submit, "main"))];
+      submitButton("Ask"))];
   },
 
   async load(given, info, signal) {

@@ -4,7 +4,7 @@ import { actions, figure } from "./actions.js";
 import { ask, exported, usualLevel } from "./api.js";
 import { html, shown, svg } from "./dom.js";
 import { bottomAxis, canvasOf, linear } from "./draw.js";
-import { button, choice, form, number, sliceChoice, table } from "./fields.js";
+import { choice, form, number, sliceChoice, submitButton, table } from "./fields.js";
 import { forest } from "./forest.js";
 import { fixed, percent, quotedWord, splitWords } from "./format.js";
 import { addressOf, first, goTo } from "./state.js";
@@ -61,16 +61,16 @@ export const axisView = {
     const read = () => {
       const sides = ["pole-one", "pole-other"].map((id) => splitWords(document.getElementById(id).value));
       const words = document.getElementById("axis-words")?.value.trim().replace(/,\s*$/, "") ?? given.words;
-      return { axis: axisOfPoles(...sides), words };
+      return { axis: sides.every((side) => side.length) ? axisOfPoles(...sides) : given.axis, words };
     };
     const change = (part) => goTo("axis", { ...given, ...read(), ...part });
     return [form(() => change({}),
-      wordBox({ id: "pole-one", label: "Right pole (positive)", value: listed(one), at: given.at, run: info.name, many: true, wide: true }),
-      wordBox({ id: "pole-other", label: "Left pole (negative)", value: listed(other), at: given.at, run: info.name, many: true, wide: true }),
+      wordBox({ id: "pole-one", label: "Right pole (positive)", value: listed(one), at: given.at, run: info.name, many: true, wide: true, required: true }),
+      wordBox({ id: "pole-other", label: "Left pole (negative)", value: listed(other), at: given.at, run: info.name, many: true, wide: true, required: true }),
       choice({ id: "show", label: "Words", value: given.show, options: [["sure", "most extreme that are sure"], ["frequent", "most frequent"], ["list", "a list"]], onchange: (show) => change({ show, words: given.words || info.examples.map(quotedWord).join(", ") }) }),
       given.show === "list" ? wordBox({ id: "axis-words", label: "The list", value: given.words, at: given.at, run: info.name, many: true, wide: true }) : number({ id: "n", label: "How many", value: given.n, max: 200, onchange: (n) => change({ n }) }),
       sliceChoice(info, given.at, (at) => change({ at })),
-      button("Place words", () => change({}), "main"))];
+      submitButton("Place words"))];
   },
 
   load: (given, info, signal) => ask("axis", { ...given, words: given.show === "list" ? given.words : "", n: given.show === "list" ? "" : given.n }, signal),

@@ -4,7 +4,7 @@ import { actions, figure } from "./actions.js";
 import { ask, usualLevel } from "./api.js";
 import { densities } from "./curves.js";
 import { html, shown } from "./dom.js";
-import { button, form, lines, runBoxes, sliceChoice, table } from "./fields.js";
+import { button, form, lines, runBoxes, sliceChoice, submitButton, table } from "./fields.js";
 import { forest } from "./forest.js";
 import { decimalsFor, fixed, judge, percent, quotedWord, splitWords } from "./format.js";
 import { first, goTo } from "./state.js";
@@ -35,7 +35,7 @@ export const compareView = {
     return [
       form(() => change({ term: terms() }),
         lines({ id: "terms", label: "Quantities, one per line", value: given.term.join("\n"), rows: Math.min(8, Math.max(3, given.term.length + 1)), help: `Such as ${info.terms.slice(0, 5).join("; ")}${info.slices.length ? "; add “@ slice” for the words of a slice" : ""}.` }),
-        button("Compare", () => change({ term: terms() }), "main")),
+        submitButton("Compare")),
       form(add,
         wordBox({ id: "words", label: "Add cosines of a word with others", at: given.at, run: info.name, many: true, placeholder: "word, other, another", wide: true }),
         sliceChoice(info, given.at, (at) => change({ at, term: terms() })),

@@ -3,7 +3,7 @@
 import { actions } from "./actions.js";
 import { ask, exported, usualLevel } from "./api.js";
 import { announce, html, shown } from "./dom.js";
-import { button, choice, form, mostNear, sliceChoice } from "./fields.js";
+import { button, choice, form, mostNear, sliceChoice, submitButton } from "./fields.js";
 import { fixed, percent, quotedWord } from "./format.js";
 import { makeScene, paintScene, sceneSvg } from "./scene.js";
 import { addressOf, first, goTo } from "./state.js";
@@ -32,7 +32,7 @@ export const mapView = {
       choice({ id: "n", label: "Most frequent words", value: given.n, options: options.map((size) => [String(size), size.toLocaleString("en-US")]), onchange: (n) => change({ n, words: "" }) }),
       sliceChoice(info, given.at, (at) => change({ at })),
       exported ? null : wordBox({ id: "map-words", label: "Or only these words", value: given.words, at: given.at, run: info.name, many: true, wide: true }),
-      exported ? null : button("Draw", () => change({ words: list() })))];
+      exported ? null : submitButton("Draw"))];
   },
 
   async load(given, info, signal) {
@@ -92,7 +92,7 @@ function mapBoard(plane, marks, label, onchoose) {
   let size = [0, 0];
   let planned = false;
   const canvas = html("canvas", { tabindex: "0", role: "img", "aria-label": label });
-  const buttons = html("div", { class: "zoom", role: "group", "aria-label": "Zoom" }, button("+", () => zoom(1.4)), button("−", () => zoom(1 / 1.4)), button("All", () => { look = null; paint(); }));
+  const buttons = html("div", { class: "zoom", role: "group", "aria-label": "Zoom" }, button("+", () => zoom(1.4)), button("−", () => zoom(1 / 1.4)), button("All", () => { showAll(); paint(); }));
   buttons.children[0].setAttribute("aria-label", "Zoom in");
   buttons.children[1].setAttribute("aria-label", "Zoom out");
   buttons.children[2].setAttribute("aria-label", "Show all words");
@@ -111,6 +111,10 @@ function mapBoard(plane, marks, label, onchoose) {
     }
     look ??= start(width, height);
     paintScene(makeScene(plane, look, marks, { width, height, colours: palette() }), canvas.getContext("2d"), ratio);
+  }
+
+  function showAll() {
+    look = wholePlane(plane, element.clientWidth, canvas.clientHeight);
   }
 
   function start(width, height) {
@@ -151,7 +155,7 @@ function mapBoard(plane, marks, label, onchoose) {
     if (event.key in moves) look = { ...look, x: look.x + moves[event.key][0], y: look.y + moves[event.key][1] };
     else if (event.key === "+" || event.key === "=") { zoom(1.4); return; }
     else if (event.key === "-") { zoom(1 / 1.4); return; }
-    else if (event.key === "0") look = null;
+    else if (event.key === "0") showAll();
     else return;
     event.preventDefault();
     announce("moved");

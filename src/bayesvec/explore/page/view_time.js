@@ -5,7 +5,7 @@ import { ask, usualLevel } from "./api.js";
 import { bands } from "./curves.js";
 import { html, shown } from "./dom.js";
 import { sentenceCase } from "./draw.js";
-import { button, choice, form, lines, mostNear } from "./fields.js";
+import { choice, form, lines, mostNear, submitButton } from "./fields.js";
 import { forest, spanOf } from "./forest.js";
 import { fixed, percent, quotedWord } from "./format.js";
 import { addressOf, first, goTo } from "./state.js";
@@ -39,7 +39,7 @@ export const timeView = {
       choice({ id: "last", label: "To", value: given.last, options: slices, onchange: (value) => change({ last: value }) }),
       choice({ id: "by", label: "Change is", value: given.by, options: MEASURES, onchange: (by) => change({ by }) }),
       wordBox({ id: "word", label: "Neighbours of", value: given.word, at: given.last, run: info.name, onchoose: (word) => change({ word }) }),
-      button("Show", () => change({}), "main"))];
+      submitButton("Show"))];
   },
 
   async load(given, info, signal) {

@@ -6,7 +6,7 @@ import { quotedWord, whole } from "./format.js";
 
 let boxes = 0;
 
-export function wordBox({ id, label, value = "", at, run, many = false, onchoose, placeholder = "", wide = false }) {
+export function wordBox({ id, label, value = "", at, run, many = false, onchoose, placeholder = "", wide = false, required = false }) {
   boxes += 1;
   const listId = `${id}-list-${boxes}`;
   let options = [];
@@ -15,7 +15,7 @@ export function wordBox({ id, label, value = "", at, run, many = false, onchoose
   let request = null;
   const list = html("ul", { id: listId, class: "suggestions", role: "listbox", "aria-label": `Words for: ${label}`, hidden: true });
   const input = html("input", {
-    id, type: "text", value, placeholder, autocomplete: "off", spellcheck: "false", autocapitalize: "off", role: "combobox",
+    id, type: "text", value, placeholder, required, autocomplete: "off", spellcheck: "false", autocapitalize: "off", role: "combobox",
     "aria-expanded": "false", "aria-autocomplete": "list", "aria-controls": listId,
     oninput: () => { clearTimeout(waiting); waiting = setTimeout(suggest, 90); },
     onkeydown: onKey,
@@ -91,11 +91,11 @@ export function wordBox({ id, label, value = "", at, run, many = false, onchoose
     } else if (event.key === "Enter" && active >= 0) {
       event.preventDefault();
       choose(active);
-    } else if (event.key === "Enter" && !many) {
+    } else if (event.key === "Enter" && onchoose) {
       event.preventDefault();
       clearTimeout(waiting);
       close();
-      if (input.value.trim()) onchoose?.(input.value.trim());
+      if (input.value.trim()) onchoose(input.value.trim());
     }
   }
 
