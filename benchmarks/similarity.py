@@ -2,9 +2,9 @@
 
 Spearman's correlation of cosines with human judgements (MEN, WordSim-353), of three point estimates: the mean of the
 cosines, the cosine of the mean vectors, and that after centring. gensim (skip-gram, negative sampling, on the same
-tokens, vocabulary, window and number of negatives) is trained for 5 and for 20 epochs, the mean of some seeds. The
-differences from it have standard errors, by resampling the judged pairs of words. House
-speeches or State of the Union addresses, and the judgements, are read from the folder named by BAYESVEC_DATA.
+tokens, vocabulary, window and number of negatives) is trained for 5 and for 20 epochs; correlations are means over
+seeds. Differences from it have standard errors by resampling the judged pairs (a little small, as pairs share words).
+House speeches or State of the Union addresses, and the judgements, are read from the folder named by BAYESVEC_DATA.
 
 Usage: python benchmarks/similarity.py [--corpus house|sotu] [--words 1000000] [--vocab 5000] [--dim 50] [--warmup 60]
        [--draws 100] [--seeds 3] [--ablation]      (--ablation: other ways of counting beside the default)

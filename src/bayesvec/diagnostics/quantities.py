@@ -27,8 +27,8 @@ PAIRS = 200  # of each kind
 # for learned precisions.
 SLOW_ESS = 100
 # The log posterior depends on all vectors and on the learned covariance at once, whose weak axes are slow and matter
-# to no answer; so does the trace of that covariance, which varies by less than a hundredth of itself. They are there
-# to show chains that are still far from where they will stay, for which this is enough.
+# to no answer; so does the trace of that covariance (see docs/trust.md). They are there to show chains that
+# are still far from where they will stay, for which this is enough.
 LEVEL_ESS = 20
 LEVEL_RHAT = 1.1
 NEIGHBOURS = 5  # nearest of each of some words

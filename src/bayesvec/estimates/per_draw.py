@@ -134,15 +134,13 @@ def cosines_with_sum(draws: "Draws", rows: Int64, weights: Float64, others: Int6
     distinct, place = np.unique(np.concatenate([rows, others]), return_inverse=True)
     summed, compared = np.split(place, [len(rows)])
 
-    def measure(x: Float64) -> Float64:
-        norm = _lengths(x)
-        _refuse_zero(draws, norm, distinct)
-        target = direction(_chosen(x, summed) / _chosen(norm, summed)[..., None], weights)
-        # of all words at once, because to pick cosines is much faster than to pick vectors
-        cosine = np.einsum("cdmk,cdk->cdm", x, target) / norm
+    def measure(unit: Float64) -> Float64:
+        target = direction(_chosen(unit, summed), weights)
+        # of all words at once, because picking cosines is much faster than picking vectors
+        cosine = np.einsum("cdmk,cdk->cdm", unit, target)
         return np.asarray(np.clip(_chosen(cosine, compared), -1.0, 1.0))
 
-    return joined(map(measure, vectors(draws, distinct)))
+    return joined(map(measure, unit_vectors(draws, distinct)))
 
 
 def direction(x: Float64, weights: Float64) -> Float64:
