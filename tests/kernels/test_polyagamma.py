@@ -140,8 +140,8 @@ class TestQuantileFunction:
         assert relative[:, tail > 2.0**-20].max() < 1e-4
         assert relative.max() < 1e-3
 
-    @pytest.mark.parametrize("weight", [0.25, 0.5, 0.77])
-    @pytest.mark.parametrize("shape", [1, 2, 5, SMALL, SMALL + 1, 64, 400])
+    @pytest.mark.parametrize("weight", [0.25, 0.77])
+    @pytest.mark.parametrize("shape", [1, 5, SMALL, SMALL + 1, 400])
     def test_a_sample_may_weigh_less(self, shape: int, weight: float) -> None:
         h = weight * shape
         tilt = np.array([*TILTS, HZ_LIMIT / h * (1 - 1e-6), HZ_LIMIT / h * (1 + 1e-6)])

@@ -35,15 +35,16 @@ def whole(tmp_path_factory):
     return path
 
 
-def test_killed_at_25_random_moments(tmp_path, whole):
+@pytest.mark.parametrize("kills", [10, pytest.param(50, marks=pytest.mark.slow)])
+def test_killed_at_random_moments(tmp_path, whole, kills):
     """SIGKILL at random moments, from before the folder is there to the last draws; go on each time."""
     driver = [sys.executable, str(Path(__file__).parents[1] / "support" / "kill_driver.py"), str(tmp_path)]
-    ran = subprocess.run([*driver, "25", "20"], capture_output=True, text=True, check=False)
+    ran = subprocess.run([*driver, str(kills), "20"], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     told = json.loads(ran.stdout)
     first_chain = [marks[0] for marks in told["sweeps"] if marks]
-    assert len(told["sweeps"]) == 25
-    assert len({sweep for sweep in first_chain if sweep}) > 8, "the kills did not fall into the run"
+    assert len(told["sweeps"]) == kills
+    assert len({sweep for sweep in first_chain if sweep}) > kills // 3, "the kills did not fall into the run"
     assert any(0 < sweep <= SETTINGS["warmup"] for sweep in first_chain)
     assert any(sweep > SETTINGS["warmup"] for sweep in first_chain)
     ended = [tmp_path / "run", *(tmp_path / f"done{i}" for i in range(told["ended"]))]
