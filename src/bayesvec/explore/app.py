@@ -11,7 +11,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bayesvec._printable import printable
-from bayesvec.errors import BayesvecError, RunError
+from bayesvec.errors import BayesvecError, RunError, UnknownWordError
 from bayesvec.explore.answers import Answers, BusyError, encode
 from bayesvec.explore.files import page_files
 from bayesvec.explore.guard import COOKIE, HEADERS, Guard, given_token
@@ -59,6 +59,9 @@ def make_app(runs: Runs, guard: Guard, answers: Answers | None = None) -> ASGIAp
             return _error(503, str(error))
         except (RunError, OSError) as error:
             return _error(410, str(error))
+        except UnknownWordError as error:
+            near = {"word": error.word, "closest": list(error.closest)}
+            return _error(400, str(error), unknown=near)
         except BayesvecError as error:
             return _error(400, str(error))
 
@@ -94,8 +97,8 @@ def _json(values: Any, status: int = 200) -> Response:
     return Response(encode(values), status, media_type="application/json")
 
 
-def _error(status: int, message: str) -> Response:
-    return _json({"error": printable(" ".join(message.split()))}, status)
+def _error(status: int, message: str, **more: Any) -> Response:
+    return _json({"error": printable(" ".join(message.split())), **more}, status)
 
 
 class _Guarded:

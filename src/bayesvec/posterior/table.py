@@ -32,6 +32,7 @@ class Argument(NamedTuple):
 
     metavar: str
     help: str = ""
+    label: str = ""  # its name in forms; from the parameter's name if empty
 
 
 class Option(NamedTuple):
@@ -40,6 +41,8 @@ class Option(NamedTuple):
     help: str
     names: tuple[str, ...] = ()  # such as --at; from the parameter's name if empty
     metavar: str | None = None
+    label: str = ""
+    choices: tuple[str, ...] = ()  # the values that forms offer; any if empty
 
 
 class Term(NamedTuple):
@@ -51,10 +54,10 @@ class Term(NamedTuple):
 
 
 COMMON: dict[str, Argument | Option] = {
-    "word": Argument("WORD", "A word."),
-    "other": Argument("OTHER", "Another word."),
-    "at": Option("Slice (group or year) whose words are meant.", ("--at",), "SLICE"),
-    "level": Option("Probability of the intervals."),
+    "word": Argument("WORD", "A word.", "Word"),
+    "other": Argument("OTHER", "Another word.", "Other word"),
+    "at": Option("Slice (group or year) whose words are meant.", ("--at",), "SLICE", "Slice"),
+    "level": Option("Probability of the intervals.", label="Level of the intervals"),
     "threads": Option("Threads (default: one per processor)."),
 }
 

@@ -14,7 +14,7 @@ from bayesvec.posterior.terms import split_words
 if TYPE_CHECKING:
     from bayesvec.posterior.posterior import Posterior
 
-WORDS = Argument("WORD...", "A word and one or more to compare it with.")
+WORDS = Argument("WORD...", "A word and one or more to compare it with.", "Words")
 FILE = Option(
     "Read pairs of words from a file, one per line, separated by a tab or a space.", ("--file",), "FILE"
 )

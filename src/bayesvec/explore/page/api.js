@@ -6,9 +6,10 @@ export const exported = embedded ? JSON.parse(embedded.textContent) : null;
 export const usualLevel = exported?.level ?? "0.9";
 
 export class Failure extends Error {
-  constructor(message, status) {
+  constructor(message, status, unknown = null) {
     super(message);
     this.status = status;
+    this.unknown = unknown; // {word, closest} of a word that the run does not have
   }
 }
 
@@ -22,6 +23,20 @@ function questionKey(view, values) {
   return [view, pairs];
 }
 
+// Whether there is an answer: an exported page has those that were saved with it.
+export function holds(view, values) {
+  return !exported || JSON.stringify(questionKey(view, values)) in exported.answers;
+}
+
+// The values of the questions of a view that an exported page has answers to.
+export function heldQuestions(view) {
+  return Object.keys(exported?.answers ?? {}).map((key) => JSON.parse(key)).filter(([name]) => name === view).map(([, pairs]) => {
+    const values = {};
+    for (const [name, value] of pairs) (values[name] ??= []).push(value);
+    return values;
+  });
+}
+
 const remembered = new Map();
 
 export function forget() {
@@ -33,8 +48,9 @@ export async function ask(view, values = {}, signal = undefined) {
   const name = JSON.stringify(key);
   if (exported) {
     if (name in exported.answers) return exported.answers[name];
-    const words = exported.words.map((each) => each.word).join(", ");
-    throw new Failure(`This page holds the answers about: ${words}. Others need the run itself.`, 404);
+    const words = exported.words.map((each) => each.word);
+    const unknown = values.word && !words.includes(values.word) ? { word: values.word, closest: words } : null;
+    throw new Failure(`This page holds the answers about: ${words.join(", ")}. Others need the run itself.`, 404, unknown);
   }
   if (remembered.has(name)) return remembered.get(name);
   let response;
@@ -45,7 +61,7 @@ export async function ask(view, values = {}, signal = undefined) {
     throw new Failure("The explorer does not answer: was it stopped? Start it again with bayesvec explore.", 0);
   }
   const answer = await response.json().catch(() => ({ error: `The explorer failed (${response.status}).` }));
-  if (!response.ok) throw new Failure(answer.error, response.status);
+  if (!response.ok) throw new Failure(answer.error, response.status, answer.unknown);
   if (view !== "state") {
     if (remembered.size > 200) remembered.delete(remembered.keys().next().value);
     remembered.set(name, answer);

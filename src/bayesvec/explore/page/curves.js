@@ -142,7 +142,7 @@ export function spreadPlot(points, { width, colours, label, named }) {
   }
   const curve = [...seen].sort((a, b) => a.x - b.x).map((point) => [x(Math.log10(point.x)), y(point.usual)]);
   picture.append(svg("path", { d: pathOf(curve), fill: "none", stroke: colours.series[1], "stroke-width": 2, "stroke-dasharray": "7 3" }));
-  const free = labelPlaces(width, 12);
+  const free = labelPlaces(width, height, 12);
   for (const point of seen.slice(0, named)) {
     const place = [x(Math.log10(point.x)), y(point.y)];
     picture.append(svg("circle", { cx: place[0], cy: place[1], r: 4, fill: "none", stroke: colours.ink }));

@@ -64,17 +64,41 @@ export function shorten(word, width, size = 13) {
   return letters.length <= most ? letters.join("") : `${letters.slice(0, most - 1).join("")}…`;
 }
 
-// Finds places for labels beside their points that cover no other label.
-export function labelPlaces(width, size = 13) {
-  const taken = [];
-  const clear = (box) => box[0] > 0 && box[0] + box[2] < width && !taken.some((other) => box[0] < other[0] + other[2] && other[0] < box[0] + box[2] && box[1] < other[1] + other[3] && other[1] < box[1] + box[3]);
-  return (word, [x, y]) => {
-    const long = 0.56 * size * Array.from(word).length;
+const pen = document.createElement("canvas").getContext("2d");
+const widths = new Map();
+
+export function textWidth(word, size = 13, weight = 400) {
+  const key = `${weight} ${size} ${word}`;
+  if (!widths.has(key)) {
+    pen.font = `${weight} ${size}px ${FONT}`;
+    widths.set(key, pen.measureText(word).width);
+  }
+  return widths.get(key);
+}
+
+// Finds places for labels beside their points that cover no other label; taken places are found by the cells they touch.
+export function labelPlaces(width, height, size = 13) {
+  const cell = 48;
+  const taken = new Map();
+  const cells = (box, each) => {
+    for (let i = Math.floor(box[0] / cell); i <= (box[0] + box[2]) / cell; i += 1) {
+      for (let j = Math.floor(box[1] / cell); j <= (box[1] + box[3]) / cell; j += 1) if (each(i * 4096 + j)) return true;
+    }
+    return false;
+  };
+  const crosses = (box, other) => box[0] < other[0] + other[2] && other[0] < box[0] + box[2] && box[1] < other[1] + other[3] && other[1] < box[1] + box[3];
+  const clear = (box) => box[0] > 0 && box[1] > 0 && box[0] + box[2] < width && box[1] + box[3] < height
+    && !cells(box, (key) => taken.get(key)?.some((other) => crosses(box, other)));
+  return (word, [x, y], weight = 400) => {
+    const long = textWidth(word, size, weight) + 2;
     const sides = [[x + 6, y - 8], [x - 6 - long, y - 8], [x - long / 2, y - 21], [x - long / 2, y + 6]];
-    const spot = sides.map(([left, top]) => [left, top, long, size + 2]).find(clear);
-    if (!spot) return null;
-    taken.push(spot);
-    return [spot[0], spot[1] + size - 1];
+    for (const [left, top] of sides) {
+      const box = [left, top, long, size + 2];
+      if (!clear(box)) continue;
+      cells(box, (key) => { if (!taken.get(key)?.push(box)) taken.set(key, [box]); });
+      return [left, top + size - 1];
+    }
+    return null;
   };
 }
 

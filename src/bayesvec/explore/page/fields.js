@@ -1,22 +1,56 @@
 // Other fields of the forms.
 
+import { exported, holds, usualLevel } from "./api.js";
 import { html, shown } from "./dom.js";
+import { addressOf } from "./state.js";
 
-export function choice({ id, label, value, options, onchange }) {
-  const select = html("select", { id, onchange: () => onchange(select.value) },
+// What an exported page cannot answer is greyed out, and says why.
+export const SAVED = "saved-note";
+const NEEDS_RUN = "This page holds saved answers only; other choices need the run itself.";
+
+export function whyOff(off) {
+  return off ? { disabled: true, title: NEEDS_RUN, "aria-describedby": SAVED } : {};
+}
+
+export function savedNote(info) {
+  return html("p", { id: SAVED, class: "help" }, "This page holds saved answers; what is greyed out needs the run itself: ", html("code", {}, shown(`bayesvec explore ${info.path}`)));
+}
+
+// A word as a link, where there is an answer behind it.
+export function wordLink(view, values, word, held) {
+  return linkTo(held ? addressOf(view, values) : null, word);
+}
+
+export function linkTo(href, word) {
+  return href ? html("a", { href }, shown(word)) : shown(word);
+}
+
+// The neighbours of a word in another view's picture or table; none where an exported page does not have them.
+export function addressOfWord(word, at, info) {
+  const asked = { word, at, run: info.name, level: usualLevel, n: exported?.n };
+  return holds("neighbors", asked) ? addressOf("neighbors", { word, at, run: info.name }) : null;
+}
+
+export function choice({ id, label, value, options, onchange, held = null }) {
+  const possible = exported && held ? options.filter(([name]) => name === value || held(name)) : options;
+  return choiceOf({ id, label, value, options: possible, onchange, off: exported && possible.length < 2 });
+}
+
+function choiceOf({ id, label, value, options, onchange, off }) {
+  const select = html("select", { id, ...whyOff(off), onchange: () => onchange(select.value) },
     options.map(([name, text]) => html("option", { value: name, selected: name === value }, shown(text))));
   select.value = value;
   return html("div", { class: "field" }, html("label", { for: id }, label), select);
 }
 
 export function number({ id, label, value, min = 1, max = 100, step = 1, onchange }) {
-  const input = html("input", { id, type: "number", value, min, max, step, onchange: () => { if (input.value) onchange(input.value); } });
+  const input = html("input", { id, type: "number", value, min, max, step, ...whyOff(exported), onchange: () => { if (input.value) onchange(input.value); } });
   return html("div", { class: "field short" }, html("label", { for: id }, label), input);
 }
 
 export function lines({ id, label, value, help, rows = 3 }) {
   return html("div", { class: "field full" }, html("label", { for: id }, label),
-    html("textarea", { id, rows, spellcheck: "false", "aria-describedby": help ? `${id}-help` : null, value }),
+    html("textarea", { id, rows, spellcheck: "false", "aria-describedby": help ? `${id}-help` : null, ...whyOff(exported), value }),
     help ? html("p", { id: `${id}-help`, class: "help" }, help) : null);
 }
 
@@ -26,20 +60,20 @@ export function button(label, onclick) {
 
 // The button that Enter in any field of a form stands for.
 export function submitButton(label) {
-  return html("button", { type: "submit", class: "main" }, label);
+  return exported ? null : html("button", { type: "submit", class: "main" }, label);
 }
 
 export function form(onsubmit, ...children) {
   return html("form", { class: "form", onsubmit: (event) => { event.preventDefault(); onsubmit(); } }, ...children);
 }
 
-export function sliceChoice(info, value, onchange, { id = "at", label = "Slice" } = {}) {
+export function sliceChoice(info, value, onchange, { id = "at", label = "Slice", held = null } = {}) {
   if (!info.slices.length) return null;
-  return choice({ id, label, value, options: info.slices.map((name) => [name, name === info.shared ? `${name} (shared)` : name]), onchange });
+  return choice({ id, label, value, options: info.slices.map((name) => [name, name === info.shared ? `${name} (shared)` : name]), onchange, held });
 }
 
-export function runBoxes(given, info, change) {
-  const others = info.runs.filter((name) => name !== info.name);
+export function runBoxes(given, info, change, held = () => true) {
+  const others = info.runs.filter((name) => name !== info.name && (given.with.includes(name) || held(name)));
   if (!others.length) return null;
   return html("fieldset", { class: "runs" }, html("legend", {}, "Beside it"), others.map((name, i) => {
     const box = html("input", { type: "checkbox", id: `with-${i}`, checked: given.with.includes(name), onchange: () => {

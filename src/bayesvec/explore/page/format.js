@@ -30,6 +30,11 @@ export function quotedWord(word) {
   return word;
 }
 
+// The cosines of the first word with each of the others, as quantities.
+export function cosineTerms(words, at = "") {
+  return words.slice(1).map((word) => `cosine(${quotedWord(words[0])}, ${quotedWord(word)})${at ? ` @ ${at}` : ""}`);
+}
+
 export function splitWords(text) {
   const words = [];
   const piece = /\s*("(?:[^"\\]|\\.)*"|[^,]*)\s*(?:,|$)/y;

@@ -3,6 +3,9 @@
 import { repaintAll } from "./actions.js";
 import { ask, exported, forget } from "./api.js";
 import { html, shown } from "./dom.js";
+import { savedNote } from "./fields.js";
+import { addressOfTab, noteView } from "./memory.js";
+import { problemBox } from "./problem.js";
 import { addressOf, first, goTo, readAddress } from "./state.js";
 import { onThemeChange } from "./theme.js";
 import { askView } from "./view_ask.js";
@@ -21,6 +24,7 @@ const main = document.getElementById("main");
 const foot = document.getElementById("foot");
 const formPlace = html("section", { class: "ask", "aria-label": "What to ask" });
 const resultPlace = html("section", { class: "result", "aria-label": "Answer" });
+const tabs = html("ul", {});
 const headPlace = html("div", { class: "head" });
 const live = html("p", { id: "live", class: "hidden", role: "status", "aria-live": "polite" });
 
@@ -30,6 +34,7 @@ document.querySelector(".skip").addEventListener("click", (event) => { event.pre
 let states = [];
 let asked = null;
 let drawn = "";
+let current = null; // the view that is shown, its run and its words
 const verdicts = new Set(); // runs whose verdict is known
 
 async function lookAtRuns() {
@@ -42,13 +47,19 @@ function header(view, info, name) {
     ? html("select", { id: "run", "aria-label": "Run", onchange: (event) => goTo(view.name, { ...withoutRun(), run: event.target.value }) }, states.map((each) => html("option", { value: each.name }, shown(each.name))))
     : html("span", { class: "run-name" }, shown(name));
   if (several) chooser.value = name;
-  const tabs = VIEWS.filter((each) => !info || !each.available || each.available(info));
   top.replaceChildren(
     html("div", { class: "bar" }, html("a", { class: "brand", href: addressOf("neighbors", { run: name }) }, "bayesvec"), chooser, html("span", { id: "verdict" })),
-    html("nav", { "aria-label": "Views" }, html("ul", {}, tabs.map((each) => html("li", {}, html("a", { href: addressOf(each.name, { run: name }), "aria-current": each === view ? "page" : null }, each.label))))));
-  top.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+    html("nav", { "aria-label": "Views" }, tabs));
+  fillTabs(view, info, name);
+  tabs.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   if (info) footer(info);
   if (info && verdicts.has(info.name)) chip(info);
+}
+
+function fillTabs(view, info, name) {
+  const there = VIEWS.filter((each) => !info || !each.available || each.available(info));
+  const address = (each) => (info ? addressOfTab(each, info) : addressOf(each.name, { run: name }));
+  tabs.replaceChildren(...there.map((each) => html("li", {}, html("a", { href: address(each), "aria-current": each === view ? "page" : null }, each.label))));
 }
 
 function withoutRun() {
@@ -79,12 +90,6 @@ async function loadRun(name) {
   return { ...info, runs: states.filter((each) => !each.error).map((each) => each.name) };
 }
 
-function problem(error, place) {
-  const unknown = /is not in the vocabulary|is not among the contexts/.test(error.message);
-  place.replaceChildren(html("div", { class: "problem", role: "alert" }, html("p", {}, shown(error.message)),
-    unknown ? html("p", { class: "quiet" }, "Choose a word from the list that opens as you type.") : null));
-}
-
 async function render() {
   asked?.abort();
   asked = new AbortController();
@@ -105,7 +110,7 @@ async function render() {
     headPlace.replaceChildren(html("h1", {}, view.label));
     formPlace.replaceChildren();
     foot.replaceChildren();
-    problem(error, resultPlace);
+    resultPlace.replaceChildren(problemBox(error));
     drawn = "";
     return;
   }
@@ -115,6 +120,7 @@ async function render() {
   headPlace.replaceChildren(html("h1", {}, view.label), html("p", { class: "lead" }, view.lead));
   const given = view.settings(values, info);
   formPlace.replaceChildren(...view.form(given, info).flat(2).filter(Boolean));
+  if (formPlace.querySelector(":disabled")) formPlace.append(savedNote(info));
   focus();
   const subject = given.word ?? "";
   if (subject) document.title = `${shown(subject)} · ${view.label} · bayesvec`;
@@ -133,11 +139,13 @@ async function answerView(view, given, info, mine) {
     if (mine !== asked) return;
     resultPlace.replaceChildren(...view.draw(answer, given, info).flat(3).filter(Boolean));
     drawn = view.name;
+    current = { view, info, words: view.subject?.(given, answer) ?? [] };
+    remember(current);
     live.textContent = `${view.label}: the answer is shown`;
   } catch (error) {
     if (mine !== asked || error.name === "AbortError") return;
     if (error.status === undefined) console.error(error);
-    problem(error, resultPlace);
+    resultPlace.replaceChildren(problemBox(error));
     drawn = "";
   } finally {
     clearTimeout(slow);
@@ -146,6 +154,11 @@ async function answerView(view, given, info, mine) {
       resultPlace.removeAttribute("aria-busy");
     }
   }
+}
+
+function remember({ view, info, words }) {
+  noteView(info.name, view.name, view.settings(readAddress().values, info), words);
+  fillTabs(view, info, info.name);
 }
 
 function keepFocus() {
@@ -171,10 +184,14 @@ async function start() {
   try {
     await lookAtRuns();
   } catch (error) {
-    problem(error, resultPlace);
+    resultPlace.replaceChildren(problemBox(error));
     return;
   }
   addEventListener("hashchange", render);
+  addEventListener("addressnoted", () => {
+    resultPlace.dataset.address = location.hash;
+    if (current) remember(current);
+  });
   onThemeChange(repaintAll);
   if (!exported) setInterval(() => { if (!document.hidden && states.some((each) => !each.finished || each.error)) follow(); }, LOOK_EVERY);
   await render();

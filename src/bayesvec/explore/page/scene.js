@@ -4,35 +4,37 @@ import { shown, svg } from "./dom.js";
 import { canvasOf, labelPlaces, shorten, text } from "./draw.js";
 import { FONT } from "./theme.js";
 
-// plane: the answer of the server; look: {scale, x, y} centre; marks: {chosen, near: [{word, mean}]}
-export function makeScene(plane, look, marks, { width, height, colours }) {
+const ROOM_OF_LABEL = 9000; // square pixels for a label where all words are in view; closer up there is room for more
+
+// plane: the answer of the server; look: {x, y} centre, scale, zoom; marks: {chosen, near: [{word, mean}], pointed}
+// kept: the words that are named while the map moves, so that names do not flicker and a frame is cheap
+export function makeScene(plane, look, marks, { width, height, colours, kept = null }) {
   const place = (i) => [width / 2 + (plane.x[i] - look.x) * look.scale, height / 2 - (plane.y[i] - look.y) * look.scale];
   const near = new Map(marks.near.map((each, rank) => [each.word, rank]));
-  const loud = (i) => i === marks.chosen || near.has(plane.words[i]);
+  const loud = (i) => i === marks.chosen || i === marks.pointed || near.has(plane.words[i]);
   const quiet = marks.chosen !== null && marks.near.length > 0;
   const scene = { width, height, ellipses: [], dots: [], lines: [], labels: [], colours };
   const inView = ([x, y], margin) => x > -margin && y > -margin && x < width + margin && y < height + margin;
-  const order = plane.order;
   const shownWords = [];
-  for (const i of order) {
+  for (const i of plane.order) {
     const at = place(i);
     const reach = plane.long ? (plane.long[i] * look.scale) / 2 : 0;
-    if (!inView(at, reach)) continue;
-    shownWords.push([i, at]);
+    if (inView(at, Math.max(3, reach))) shownWords.push([i, at]);
   }
   const many = shownWords.length;
-  placeLabels(scene, shownWords, plane, loud, quiet, colours);
+  placeLabels(scene, kept ? shownWords.filter(([i]) => kept.has(i) || loud(i)) : shownWords, plane, { loud, quiet, zoom: look.zoom });
   const named = new Set(scene.labels.map((each) => each.index));
   // regions that fill the view would add up to one colour
   const faint = ({ rx, ry }) => Math.min(1, (0.1 * width * height) / (Math.PI * rx * ry || 1));
-  let regions = quiet ? 60 : 120; // beside those of named words; more would add up to one blot
+  const thin = Math.min(1, 60 / (named.size || 1));
+  let regions = kept ? 0 : quiet ? 60 : 120; // beside those of named words; more would add up to one blot
   for (const [i, at] of shownWords) {
     const strong = loud(i);
     const colour = i === marks.chosen ? colours.warn : colours.strong;
     if (plane.long && (strong || named.has(i) || regions-- > 0)) {
       const shape = { at, rx: (plane.long[i] * look.scale) / 2, ry: (plane.short[i] * look.scale) / 2, angle: (-plane.angle[i] * Math.PI) / 180, colour };
       if (strong) scene.ellipses.push({ ...shape, fill: (i === marks.chosen ? 0.16 : 0.06) * faint(shape), stroke: 0.9, loud: true });
-      else scene.ellipses.push({ ...shape, fill: (quiet ? 0.03 : many > 60 ? 0.045 : 0.1) * faint(shape), stroke: named.has(i) && !quiet ? 0.3 : 0 });
+      else scene.ellipses.push({ ...shape, fill: thin * (quiet ? 0.03 : many > 60 ? 0.045 : 0.1) * faint(shape), stroke: named.has(i) && !quiet ? 0.15 + 0.15 * thin : 0 });
     }
     scene.dots.push({ at, r: strong ? 4 : many > 800 ? 1.7 : 2.4, colour, alpha: strong ? 1 : quiet ? 0.3 : 0.75 });
   }
@@ -45,14 +47,16 @@ export function makeScene(plane, look, marks, { width, height, colours }) {
   return scene;
 }
 
-function placeLabels(scene, words, plane, loud, quiet, colours) {
-  const free = labelPlaces(scene.width);
+// Names as many words as have room, the marked and then the most frequent first; more of them the closer one looks.
+function placeLabels(scene, words, plane, { loud, quiet, zoom }) {
+  const { width, height, colours } = scene;
+  const free = labelPlaces(width, height);
   const ranked = [...words.filter(([i]) => loud(i)), ...words.filter(([i]) => !loud(i))];
-  const most = Math.max(12, Math.floor((scene.width * scene.height) / 9000));
+  const most = Math.max(12, Math.floor(((width * height) / ROOM_OF_LABEL) * Math.max(1, zoom)));
   for (const [i, at] of ranked) {
     if (scene.labels.length >= most && !loud(i)) break;
     const word = shorten(plane.words[i], 150);
-    const spot = free(word, at);
+    const spot = free(word, at, loud(i) ? 600 : 400);
     if (!spot) continue;
     const plain = loud(i) || !quiet;
     scene.labels.push({ index: i, x: spot[0], y: spot[1], word, bold: loud(i), colour: plain ? colours.ink : colours.muted, alpha: plain ? 1 : 0.75 });

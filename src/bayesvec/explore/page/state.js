@@ -25,3 +25,9 @@ export function goTo(view, values) {
 export function first(values, name, fallback = "") {
   return values[name]?.[0] ?? fallback;
 }
+
+// Writes a state that is already shown into the address, without a new entry in the history.
+export function noteAddress(view, values) {
+  history.replaceState(history.state, "", addressOf(view, values));
+  dispatchEvent(new Event("addressnoted"));
+}

@@ -3,26 +3,47 @@
 import { actions, figure } from "./actions.js";
 import { ask, exported } from "./api.js";
 import { html, shown } from "./dom.js";
-import { choice, form, submitButton, table } from "./fields.js";
+import { choice, form, lines, submitButton, table } from "./fields.js";
 import { forest } from "./forest.js";
-import { fixed, splitWords } from "./format.js";
+import { fixed, quotedWord, splitWords } from "./format.js";
 import { first, goTo } from "./state.js";
 import { wordBox } from "./wordbox.js";
 
-const NAMED_IN_FORMS = new Set(["words", "targets", "x", "y", "a", "b", "positive", "negative"]);
-
 function fieldOf(parameter, given, info) {
-  const id = `p-${parameter.name}`;
-  const value = given[parameter.name] ?? "";
-  const label = parameter.required ? parameter.name : `${parameter.name} (optional)`;
-  const isWord = parameter.required && parameter.kind === "str";
-  if (parameter.name === "at" && !info.slices.length) return null;
-  if (isWord || parameter.kind === "words" || NAMED_IN_FORMS.has(parameter.name)) {
-    return wordBox({ id, label, value: Array.isArray(value) ? value.join(", ") : value, run: info.name, many: parameter.kind === "words" || !parameter.required, wide: true });
+  const { kind, help, name } = parameter;
+  const id = `p-${name}`;
+  const value = given[name] ?? [];
+  const label = parameter.required ? parameter.label : `${parameter.label} (optional)`;
+  if ((kind === "slice" || kind === "slices") && !info.slices.length) return null;
+  if (kind === "quantities") return lines({ id, label: `${label}, one per line`, value: value.join("\n"), help, rows: 2 + value.length });
+  if (kind === "word" || kind === "words" || kind === "list") {
+    return wordBox({ id, label, value: kind === "words" ? value.map(quotedWord).join(", ") : value[0] ?? "", run: info.name, many: kind !== "word", wide: true, help: kind === "words" ? `${help} Separate them by commas.` : help });
   }
-  const kind = parameter.kind === "int" || parameter.kind === "float" ? "number" : "text";
-  return html("div", { class: "field" }, html("label", { for: id }, label),
-    html("input", { id, type: kind, title: parameter.help, step: parameter.kind === "float" ? "any" : 1, value, placeholder: parameter.default === null || parameter.default === undefined ? "" : String(parameter.default) }));
+  const described = { id, "aria-describedby": help ? `${id}-help` : null };
+  return html("div", { class: "field" }, html("label", { for: id }, label), inputOf(parameter, value[0] ?? "", described, info), help ? html("p", { id: `${id}-help`, class: "help" }, help) : null);
+}
+
+function inputOf({ kind, choices, default: usual }, value, described, info) {
+  if (kind === "bool") return html("input", { ...described, type: "checkbox", checked: value === "true" });
+  const options = kind === "slice" ? info.slices : choices;
+  if (options.length) {
+    const select = html("select", described, html("option", { value: "" }, usual ? `${usual} (default)` : "default"), options.filter((each) => each !== usual).map((each) => html("option", { value: each }, shown(each))));
+    select.value = value;
+    return select;
+  }
+  const type = kind === "int" || kind === "float" ? "number" : "text";
+  const placeholder = kind === "slices" ? info.slices.slice(0, 2).join(",") : usual ?? "";
+  return html("input", { ...described, type, step: kind === "float" ? "any" : 1, value, placeholder: shown(placeholder) });
+}
+
+// What a field of the form holds, as values of the question; none if it is empty.
+function valuesOf({ name, kind }) {
+  const field = document.getElementById(`p-${name}`);
+  if (kind === "bool") return field?.checked ? ["true"] : [];
+  const typed = field?.value.trim().replace(/,\s*$/, "") ?? "";
+  if (kind === "quantities") return typed.split("\n").map((each) => each.trim()).filter(Boolean);
+  if (kind === "words") return splitWords(typed);
+  return typed ? [typed] : [];
 }
 
 export const askView = {
@@ -42,15 +63,11 @@ export const askView = {
     const question = info.questions.find((each) => each.name === given.question);
     const submit = () => {
       const values = { question: given.question, run: info.name };
-      for (const parameter of question.parameters) {
-        const text = document.getElementById(`p-${parameter.name}`)?.value.trim().replace(/,\s*$/, "") ?? "";
-        if (!text) continue;
-        values[parameter.name] = parameter.kind !== "words" ? [text] : parameter.name === "terms" ? text.split(/,\s*(?=[a-z]+\()/) : splitWords(text);
-      }
+      for (const parameter of question.parameters) values[parameter.name] = valuesOf(parameter);
       goTo("ask", values);
     };
     return [form(submit,
-      choice({ id: "question", label: "Question", value: given.question, options: info.questions.map((each) => [each.name, each.name]), onchange: (name) => goTo("ask", { question: name, run: info.name }) }),
+      choice({ id: "question", label: "Question", value: given.question, options: info.questions.map((each) => [each.name, each.label]), onchange: (name) => goTo("ask", { question: name, run: info.name }) }),
       html("p", { class: "help wide" }, question.help),
       question.parameters.map((parameter) => fieldOf(parameter, given, info)),
       submitButton("Ask"))];
@@ -60,7 +77,7 @@ export const askView = {
     const { question, ...values } = given;
     const record = info.questions.find((each) => each.name === question);
     const missing = record.parameters.filter((each) => each.required && !values[each.name]);
-    if (missing.length || (record.parameters.some((each) => each.name === "words") && !values.words && question !== "uncertain")) return null;
+    if (missing.length) return null;
     return ask(`ask/${question}`, values, signal);
   },
 

@@ -1,13 +1,13 @@
 // Axis: words placed between two poles.
 
 import { actions, figure } from "./actions.js";
-import { ask, exported, usualLevel } from "./api.js";
+import { ask, exported, holds, usualLevel } from "./api.js";
 import { html, shown, svg } from "./dom.js";
 import { bottomAxis, canvasOf, linear } from "./draw.js";
-import { choice, form, number, sliceChoice, submitButton, table } from "./fields.js";
+import { addressOfWord, choice, form, number, sliceChoice, submitButton, table } from "./fields.js";
 import { forest } from "./forest.js";
 import { fixed, percent, quotedWord, splitWords } from "./format.js";
-import { addressOf, first, goTo } from "./state.js";
+import { first, goTo } from "./state.js";
 import { wordBox } from "./wordbox.js";
 
 // Two lists as pairs: the axis is the difference of their mean directions, so any pairing gives the same one.
@@ -23,6 +23,10 @@ export function polesOfAxis(axis) {
     [found[1], found[2]].forEach((each, side) => { const [name] = splitWords(each); if (name && !poles[side].includes(name)) poles[side].push(name); });
   }
   return poles;
+}
+
+function placing(given) {
+  return { ...given, words: given.show === "list" ? given.words : "", n: given.show === "list" ? "" : given.n };
 }
 
 function overview(every, chosen, { width, colours, label }) {
@@ -55,6 +59,8 @@ export const axisView = {
     };
   },
 
+  carry: ({ words, at }) => (exported ? {} : { show: "list", words: words.map(quotedWord).join(", "), at }),
+
   form(given, info) {
     const [one, other] = polesOfAxis(given.axis);
     const listed = (words) => words.map(quotedWord).join(", ");
@@ -65,22 +71,22 @@ export const axisView = {
     };
     const change = (part) => goTo("axis", { ...given, ...read(), ...part });
     return [form(() => change({}),
-      wordBox({ id: "pole-one", label: "Right pole (positive)", value: listed(one), at: given.at, run: info.name, many: true, wide: true, required: true }),
-      wordBox({ id: "pole-other", label: "Left pole (negative)", value: listed(other), at: given.at, run: info.name, many: true, wide: true, required: true }),
-      choice({ id: "show", label: "Words", value: given.show, options: [["sure", "most extreme that are sure"], ["frequent", "most frequent"], ["list", "a list"]], onchange: (show) => change({ show, words: given.words || info.examples.map(quotedWord).join(", ") }) }),
+      wordBox({ id: "pole-one", label: "Right pole (positive)", value: listed(one), at: given.at, run: info.name, many: true, wide: true, required: true, off: exported }),
+      wordBox({ id: "pole-other", label: "Left pole (negative)", value: listed(other), at: given.at, run: info.name, many: true, wide: true, required: true, off: exported }),
+      choice({ id: "show", label: "Words", value: given.show, options: [["sure", "most extreme that are sure"], ["frequent", "most frequent"], ["list", "a list"]], held: (show) => holds("axis", placing({ ...given, show })), onchange: (show) => change({ show, words: given.words || info.examples.map(quotedWord).join(", ") }) }),
       given.show === "list" ? wordBox({ id: "axis-words", label: "The list", value: given.words, at: given.at, run: info.name, many: true, wide: true }) : number({ id: "n", label: "How many", value: given.n, max: 200, onchange: (n) => change({ n }) }),
-      sliceChoice(info, given.at, (at) => change({ at })),
+      sliceChoice(info, given.at, (at) => change({ at }), { held: (at) => holds("axis", placing({ ...given, at })) }),
       submitButton("Place words"))];
   },
 
-  load: (given, info, signal) => ask("axis", { ...given, words: given.show === "list" ? given.words : "", n: given.show === "list" ? "" : given.n }, signal),
+  load: (given, info, signal) => ask("axis", placing(given), signal),
 
   draw(answer, given, info) {
     const rows = answer.answer;
     const level = Number(given.level);
     const ends = answer.poles.map((side) => side.slice(0, 3).map(shown).join(", ") + (side.length > 3 ? " …" : ""));
     const draw = ({ width, colours }) => forest(rows.map((row, i) => ({
-      ...row, label: answer.words[i], inner: answer.inner[i], href: addressOf("neighbors", { word: answer.words[i], at: given.at, run: info.name }),
+      ...row, label: answer.words[i], inner: answer.inner[i], href: addressOfWord(answer.words[i], given.at, info),
       title: row.low === null ? fixed(row.mean) : `${fixed(row.mean)}, ${percent(level)} interval ${fixed(row.low)} to ${fixed(row.high)}`,
     })), { width, colours, axis: width < 520 ? "" : "position (cosine)", ends: [ends[1], ends[0]], limits: info.limits, zero: true, bounds: [-1, 1], label: `Words on the axis from ${ends[1]} to ${ends[0]}` });
     const every = answer.every;

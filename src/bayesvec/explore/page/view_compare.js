@@ -1,18 +1,14 @@
 // Compare: densities of any quantities, in one run or several, and their differences.
 
 import { actions, figure } from "./actions.js";
-import { ask, usualLevel } from "./api.js";
+import { ask, exported, heldQuestions, holds, usualLevel } from "./api.js";
 import { densities } from "./curves.js";
 import { html, shown } from "./dom.js";
-import { button, form, lines, runBoxes, sliceChoice, submitButton, table } from "./fields.js";
+import { button, choice, form, lines, runBoxes, sliceChoice, submitButton, table } from "./fields.js";
 import { forest } from "./forest.js";
-import { decimalsFor, fixed, judge, percent, quotedWord, splitWords } from "./format.js";
+import { cosineTerms, decimalsFor, fixed, judge, percent, splitWords } from "./format.js";
 import { first, goTo } from "./state.js";
 import { wordBox } from "./wordbox.js";
-
-export function cosineTerms(words, at) {
-  return words.slice(1).map((word) => `cosine(${quotedWord(words[0])}, ${quotedWord(word)})${at ? ` @ ${at}` : ""}`);
-}
 
 export const compareView = {
   name: "compare",
@@ -25,8 +21,17 @@ export const compareView = {
     return { term: terms, with: (values.with ?? []).filter((name) => info.runs.includes(name)), level: first(values, "level", usualLevel), run: info.name, at };
   },
 
+  subject: (given) => wordsOf(given.term),
+  carry({ words, at }, info) {
+    const others = words.length > 1 ? words : [words[0], ...info.examples.filter((each) => each !== words[0]).slice(0, 2)];
+    const term = cosineTerms(others, at);
+    return holds("compare", { term, level: usualLevel, run: info.name }) ? { term, at } : {};
+  },
+
   form(given, info) {
     const change = (part) => goTo("compare", { ...given, ...part });
+    const boxes = (read) => runBoxes(given, info, (part) => change({ ...part, term: read() }), (run) => holds("compare", { ...comparison(given), with: [...given.with, run] }));
+    if (exported) return [form(() => {}, savedComparisons(given, info, change)), boxes(() => given.term)];
     const terms = () => document.getElementById("terms").value.split("\n").map((each) => each.trim()).filter(Boolean);
     const add = () => {
       const words = splitWords(document.getElementById("words").value);
@@ -40,11 +45,11 @@ export const compareView = {
         wordBox({ id: "words", label: "Add cosines of a word with others", at: given.at, run: info.name, many: true, placeholder: "word, other, another", wide: true }),
         sliceChoice(info, given.at, (at) => change({ at, term: terms() })),
         button("Add", add)),
-      runBoxes(given, info, (part) => change({ ...part, term: terms() })),
+      boxes(terms),
     ];
   },
 
-  load: (given, info, signal) => ask("compare", { term: given.term, with: given.with, level: given.level, run: given.run }, signal),
+  load: (given, info, signal) => ask("compare", comparison(given), signal),
 
   draw(answer, given, info) {
     const level = Number(given.level);
@@ -71,3 +76,20 @@ export const compareView = {
     ];
   },
 };
+
+function comparison({ term, with: others, level, run }) {
+  return { term, with: others, level, run };
+}
+
+// An exported page holds some comparisons, to choose from.
+function savedComparisons(given, info, change) {
+  const saved = heldQuestions("compare").filter((each) => each.run[0] === info.name && !each.with).map((each) => each.term.join("\n"));
+  const options = [...new Set(saved)].map((term) => [term, term.split("\n").join("; ")]);
+  return choice({ id: "terms", label: "Quantities", value: given.term.join("\n"), options, onchange: (term) => change({ term: term.split("\n"), with: [] }) });
+}
+
+// The words of quantities such as cosine(a, b) and norm(a), in their order.
+function wordsOf(terms) {
+  const parts = terms.map((term) => /^\s*\w+\(([^;]*?)(?:;.*)?\)\s*(?:@.*)?$/s.exec(term)?.[1] ?? "");
+  return [...new Set(parts.flatMap(splitWords))];
+}

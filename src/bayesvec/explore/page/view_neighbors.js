@@ -1,11 +1,11 @@
 // Search a word: its neighbours as a forest of cosines.
 
 import { actions, figure } from "./actions.js";
-import { ask, exported, usualLevel } from "./api.js";
+import { ask, exported, holds, usualLevel } from "./api.js";
 import { html, shown } from "./dom.js";
-import { form, mostNear, number, runBoxes, sliceChoice, table } from "./fields.js";
+import { form, mostNear, number, runBoxes, sliceChoice, table, wordLink } from "./fields.js";
 import { forest, spanOf } from "./forest.js";
-import { fixed, percent, quotedWord, whole } from "./format.js";
+import { cosineTerms, fixed, percent, whole } from "./format.js";
 import { addressOf, first, goTo } from "./state.js";
 import { wordBox } from "./wordbox.js";
 
@@ -22,25 +22,27 @@ export const neighborsView = {
     };
   },
 
+  subject: (given, { answer }) => [given.word, ...answer.answer.neighbors.slice(0, 5).map((row) => row.word)],
+  carry: ({ words, at }) => ({ word: words[0], at }),
+
   form(given, info) {
     const change = (part) => goTo("neighbors", { ...given, ...part });
     return [
       form(() => {},
         wordBox({ id: "word", label: "Word", value: given.word, at: given.at, run: info.name, onchoose: (word) => change({ word }), placeholder: "type a word", wide: true }),
         number({ id: "n", label: "How many", value: given.n, max: mostNear(info, given.at, 100), onchange: (n) => change({ n }) }),
-        sliceChoice(info, given.at, (at) => change({ at }))),
-      runBoxes(given, info, change),
+        sliceChoice(info, given.at, (at) => change({ at }), { held: (at) => held({ ...given, at }) })),
+      runBoxes(given, info, change, (run) => held({ ...given, run })),
       html("p", { class: "examples" }, "Try ", info.examples.map((word, i) => [i ? ", " : "", html("a", { href: addressOf("neighbors", { ...given, word }) }, shown(word))])),
     ];
   },
 
   async load(given, info, signal) {
-    const { with: others, ...asked } = given;
-    const beside = others.map(async (run) => {
-      const answer = await ask("neighbors", { ...asked, run }, signal).catch((error) => { if (error.name === "AbortError") throw error; return { error: error.message }; });
+    const beside = given.with.map(async (run) => {
+      const answer = await ask("neighbors", question({ ...given, run }), signal).catch((error) => { if (error.name === "AbortError") throw error; return { error: error.message }; });
       return { run, answer };
     });
-    return { answer: await ask("neighbors", asked, signal), beside: await Promise.all(beside) };
+    return { answer: await ask("neighbors", question(given), signal), beside: await Promise.all(beside) };
   },
 
   draw({ answer, beside }, given, info) {
@@ -50,7 +52,7 @@ export const neighborsView = {
     const draw = forestOf(answer, given, info, span);
     const others = beside.filter((each) => !each.answer.error).map((each) => ({ ...each, draw: forestOf(each.answer, { ...given, run: each.run }, info, span) }));
     const seen = answer.seen?.[0];
-    const cosines = rows.slice(0, 5).map((row) => `cosine(${quotedWord(given.word)}, ${quotedWord(row.word)})${given.at ? ` @ ${given.at}` : ""}`);
+    const cosines = cosineTerms([given.word, ...rows.slice(0, 5).map((row) => row.word)], given.at);
     return [
       html("h2", { class: "answer" }, shown(given.word), given.at ? html("span", { class: "at" }, ` in ${shown(given.at)}`) : null,
         seen === undefined || seen === null ? null : html("span", { class: "seen" }, `seen ${whole(seen)} times`)),
@@ -64,10 +66,18 @@ export const neighborsView = {
       }),
       html("details", { class: "numbers" }, html("summary", {}, "Numbers"),
         table([{ label: "word" }, { label: "cosine", number: true }, { label: "low", number: true }, { label: "high", number: true }, { label: `P(top ${rows.length})`, number: true }, { label: "R-hat", number: true }, { label: "ESS", number: true }],
-          rows.map((row, i) => [html("a", { href: addressOf("neighbors", { ...given, word: row.word }) }, shown(row.word)), ...answer.texts[i].slice(1)]), `Neighbours of ${shown(given.word)}`)),
+          rows.map((row, i) => [wordLink("neighbors", { ...given, word: row.word }, row.word, held({ ...given, word: row.word })), ...answer.texts[i].slice(1)]), `Neighbours of ${shown(given.word)}`)),
     ];
   },
 };
+
+function question({ with: _, ...asked }) {
+  return asked;
+}
+
+function held(given) {
+  return holds("neighbors", question(given));
+}
 
 // The rows of all runs; their names only where there are several.
 function rowsOfRuns(answer, others, info) {
@@ -82,7 +92,7 @@ function forestOf(answer, given, info, span) {
   const level = answer.answer.level;
   return ({ width, colours }) => forest(rows.map((row, i) => ({
     ...row, label: row.word, inner: answer.inner[i], bar: row.probability, barText: answer.texts[i][4],
-    href: addressOf("neighbors", { ...given, word: row.word }),
+    href: held({ ...given, word: row.word }) ? addressOf("neighbors", { ...given, word: row.word }) : null,
     title: row.low === null ? `cosine ${fixed(row.mean)}` : `cosine ${fixed(row.mean)}, ${percent(level)} interval ${fixed(row.low)} to ${fixed(row.high)}, P(in the top ${rows.length}) ${answer.texts[i][4]}`,
   })), { width, colours, axis: "cosine similarity", barLabel: info.point ? "" : `P(top ${rows.length})`, limits: info.limits, bounds: [-1, 1], span, label: answer.title });
 }

@@ -1,12 +1,12 @@
 // Trust: whether the run is long enough, what to do, and which words are uncertain.
 
 import { actions, figure } from "./actions.js";
-import { ask } from "./api.js";
+import { ask, holds } from "./api.js";
 import { cumulative, spreadPlot } from "./curves.js";
 import { html, shown } from "./dom.js";
-import { sliceChoice, table } from "./fields.js";
+import { addressOfWord, linkTo, sliceChoice, table } from "./fields.js";
 import { fixed, whole } from "./format.js";
-import { addressOf, first, goTo } from "./state.js";
+import { first, goTo } from "./state.js";
 
 export const trustView = {
   name: "trust",
@@ -15,7 +15,9 @@ export const trustView = {
 
   settings: (values, info) => ({ at: info.slices.length ? first(values, "at", info.at) : "", run: info.name }),
 
-  form: (given, info) => [sliceChoice(info, given.at, (at) => goTo("trust", { ...given, at }), { label: "Slice of the uncertain words" })],
+  carry: ({ at }) => ({ at }),
+
+  form: (given, info) => [sliceChoice(info, given.at, (at) => goTo("trust", { ...given, at }), { label: "Slice of the uncertain words", held: (at) => holds("uncertain", { run: given.run, at }) })],
 
   async load(given, info, signal) {
     const [trust, uncertain] = await Promise.all([
@@ -59,6 +61,6 @@ function uncertainWords(uncertain, given, info) {
   const draw = (room) => spreadPlot(rows.map((row) => ({ label: row.word, x: row.seen, y: row.spread, usual: row.usual })), { ...room, named: 12, label: "Spread of the vector of each word against how often it was seen" });
   return [title, figure(draw, "Spread of the vector of each word; the dashed line is usual for words seen about as often. Named: the most uncertain for their frequency."),
     table([{ label: "word" }, { label: "seen", number: true }, { label: "spread", number: true }, { label: "usual", number: true }],
-      rows.slice(0, 12).map((row) => [html("a", { href: addressOf("neighbors", { word: row.word, at: given.at, run: info.name }) }, shown(row.word)), whole(row.seen), fixed(row.spread), fixed(row.usual)]), "The most uncertain words"),
+      rows.slice(0, 12).map((row) => [linkTo(addressOfWord(row.word, given.at, info), row.word), whole(row.seen), fixed(row.spread), fixed(row.usual)]), "The most uncertain words"),
     actions({ name: "uncertain", draws: [draw], shell: uncertain.shell, python: uncertain.python, csv: { columns: Object.keys(rows[0]), rows: rows.map((row) => Object.values(row)) } })];
 }

@@ -2,11 +2,12 @@
 
 import { findWords } from "./api.js";
 import { announce, html, shown } from "./dom.js";
+import { whyOff } from "./fields.js";
 import { quotedWord, whole } from "./format.js";
 
 let boxes = 0;
 
-export function wordBox({ id, label, value = "", at, run, many = false, onchoose, placeholder = "", wide = false, required = false }) {
+export function wordBox({ id, label, value = "", at, run, many = false, onchoose, placeholder = "", wide = false, required = false, off = false, help = "" }) {
   boxes += 1;
   const listId = `${id}-list-${boxes}`;
   let options = [];
@@ -16,7 +17,7 @@ export function wordBox({ id, label, value = "", at, run, many = false, onchoose
   const list = html("ul", { id: listId, class: "suggestions", role: "listbox", "aria-label": `Words for: ${label}`, hidden: true });
   const input = html("input", {
     id, type: "text", value, placeholder, required, autocomplete: "off", spellcheck: "false", autocapitalize: "off", role: "combobox",
-    "aria-expanded": "false", "aria-autocomplete": "list", "aria-controls": listId,
+    "aria-expanded": "false", "aria-autocomplete": "list", "aria-controls": listId, "aria-describedby": help ? `${id}-help` : null, ...whyOff(off),
     oninput: () => { clearTimeout(waiting); waiting = setTimeout(suggest, 90); },
     onkeydown: onKey,
     onblur: () => setTimeout(close, 120),
@@ -99,5 +100,5 @@ export function wordBox({ id, label, value = "", at, run, many = false, onchoose
     }
   }
 
-  return html("div", { class: wide ? "field wide" : "field" }, html("label", { for: id }, label), html("div", { class: "combo" }, input, list));
+  return html("div", { class: wide ? "field wide" : "field" }, html("label", { for: id }, label), html("div", { class: "combo" }, input, list), help ? html("p", { id: `${id}-help`, class: "help" }, help) : null);
 }

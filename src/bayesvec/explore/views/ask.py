@@ -1,5 +1,6 @@
 """Any question of the table, by a form made from its parameters."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -8,13 +9,14 @@ from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.explore import parameters
 from bayesvec.explore.commands import of_question, python
 from bayesvec.posterior import table
-from bayesvec.posterior.table import Option, Question
+from bayesvec.posterior.table import Argument, Option, Question
 
 if TYPE_CHECKING:
     from bayesvec.explore.runs import Shown
 
 # They read files of test sets, or solve for minutes: the command line is the place for them.
 LEFT_OUT = ("judge", "laplace")
+_BY_METAVAR = {"SLICE": "slice", "SLICE,SLICE": "slices", "WORDS": "list", "WORD": "word"}
 
 
 def names() -> list[str]:
@@ -24,25 +26,46 @@ def names() -> list[str]:
 
 def described() -> list[dict[str, Any]]:
     """Return the questions with their parameters, for the forms of the page."""
-    return [
-        {"name": name, "help": table.help_of(name), "parameters": list(_fields(table.find(name)))}
-        for name in names()
-    ]
+    return [_described(name) for name in names()]
+
+
+def _described(name: str) -> dict[str, Any]:
+    fields = list(_fields(table.find(name)))
+    labels = {f"--{field['name'].replace('_', '-')}": f"“{field['label']}”" for field in fields}
+    # on the page an option is known by its label
+    text = re.sub(r"--[\w-]+", lambda found: labels.get(found[0], found[0]), table.help_of(name))
+    return {"name": name, "label": _sentence_case(name), "help": text, "parameters": fields}
 
 
 def _fields(question: Question) -> Iterator[dict[str, Any]]:
     for name, each in parameters.of(question.ask).items():
         about = question.parameters.get(name) or table.COMMON.get(name)
-        kind = parameters.kinds(each.annotation)[0]
-        required = each.default is each.empty
+        needed = isinstance(about, Argument) and not about.metavar.startswith("[")
+        given = each.default is not each.empty
         yield {
             "name": name,
-            "label": about.metavar if about and about.metavar and not isinstance(about, Option) else name,
+            "label": (about.label if about else "") or _sentence_case(name),
             "help": about.help if about else "",
-            "kind": "words" if kind not in (str, int, float, bool) else kind.__name__,
-            "required": required,
-            "default": None if required else each.default,
+            "kind": _kind(parameters.kinds(each.annotation)[0], about, required=not given),
+            "choices": about.choices if isinstance(about, Option) else (),
+            "required": needed or not given,
+            "default": each.default if given else None,
         }
+
+
+def _kind(kind: Any, about: Argument | Option | None, *, required: bool) -> str:
+    """Return what is typed into a field: words, quantities, a slice, a number, ..."""
+    metavar = (about.metavar if about else None) or ""
+    if "QUANTITY" in metavar:
+        return "quantities"
+    if kind not in (str, int, float, bool):
+        return "words"
+    return _BY_METAVAR.get(metavar) or ("word" if required and kind is str else kind.__name__)
+
+
+def _sentence_case(name: str) -> str:
+    text = name.replace("_", " ")
+    return text[:1].upper() + text[1:]
 
 
 def ask(shown: "Shown", question: str, given: dict[str, list[str]]) -> dict[str, Any]:

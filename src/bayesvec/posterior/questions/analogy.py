@@ -85,8 +85,10 @@ def analogy(
 QUESTION = Question(
     analogy,
     parameters={
-        "a": Argument("A", "a : b :: c : ?"),
-        "n": Option("How many answers.", ("-n",)),
+        "a": Argument("A", "The first word of a : b :: c : ?", "A, which is to B"),
+        "b": Argument("B", "The word that a is paired with.", "B, as"),
+        "c": Argument("C", "The word whose counterpart is asked for.", "C is to which word?"),
+        "n": Option("How many answers.", ("-n",), label="How many"),
     },
     to_json=lambda table, asked: {
         "question": [asked[name] for name in "abc"],

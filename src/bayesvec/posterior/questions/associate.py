@@ -204,7 +204,7 @@ def _term(posterior: "Posterior", parts: list[str], at: str | None) -> Estimate:
 
 
 def _set(what: str, name: str) -> Option:
-    return Option(f"{what}, separated by commas.", (f"--{name}",))
+    return Option(f"{what}, separated by commas.", (f"--{name}",), "WORDS", what.partition(",")[0])
 
 
 QUESTION = Question(

@@ -62,11 +62,15 @@ QUESTION = Question(
         "terms": Argument(
             "QUANTITY QUANTITY...",
             "Pairs of quantities, such as 'cosine(tax, freedom)' 'cosine(tax, burden)'; '@ SLICE' may follow.",
+            "Quantities",
         ),
         "slices": Option(
-            "Contrast each quantity between two slices: second - first.", ("--between",), "SLICE,SLICE"
+            "Contrast each quantity between two slices: second - first.",
+            ("--between",),
+            "SLICE,SLICE",
+            "Two slices",
         ),
-        "threshold": Option("Probability from which the sign of a difference is claimed."),
+        "threshold": Option("Probability from which the sign of a difference is claimed.", label="Claim from"),
     },
     lines=_lines,
     to_json=lambda answer, asked: answer.claims.to_dict(),

@@ -57,6 +57,6 @@ def cooccurrences(
 QUESTION = pair_question(
     cooccurrences,
     "cooccurrence(word, context)",
-    Argument("WORD CONTEXT...", "A word and its contexts."),
+    Argument("WORD CONTEXT...", "A word and its contexts.", "Word and contexts"),
     partners="contexts",
 )

@@ -334,15 +334,23 @@ QUESTION = Question(
     _ask,
     parameters={
         "terms": Argument(
-            "[QUANTITY...]", "Such as 'cosine(tax, freedom)'; without any, the words that changed."
+            "[QUANTITY...]",
+            "Such as 'cosine(tax, freedom)'; without any, the words that changed.",
+            "Quantities",
         ),
-        "first": Option("First slice (default: the first of the run).", ("--from",), "SLICE"),
-        "last": Option("Last slice (default: the last of the run).", ("--to",), "SLICE"),
-        "n": Option("How many words (default: 20, or all if there are fewer).", ("-n",)),
-        "by": Option("Measure of change: direction (along the mean change), distance, or cosine."),
-        "share": Option("Fraction of the words that counts as changed."),
-        "threshold": Option("Probability from which a change is claimed."),
-        "word": Option("List the neighbours that this word gains and loses.", ("--word",), "WORD"),
+        "first": Option("First slice (default: the first of the run).", ("--from",), "SLICE", "From"),
+        "last": Option("Last slice (default: the last of the run).", ("--to",), "SLICE", "To"),
+        "n": Option("How many words (default: 20, or all if there are fewer).", ("-n",), label="How many"),
+        "by": Option(
+            "Measure of change: direction (along the mean change), distance, or cosine.",
+            label="Measure of change",
+            choices=("direction", "distance", "cosine"),
+        ),
+        "share": Option("Fraction of the words that counts as changed.", label="Fraction changed"),
+        "threshold": Option("Probability from which a change is claimed.", label="Claim from"),
+        "word": Option(
+            "List the neighbours that this word gains and loses.", ("--word",), "WORD", "Neighbours of"
+        ),
     },
     lines=_lines,
     to_json=_to_json,

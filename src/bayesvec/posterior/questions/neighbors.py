@@ -114,6 +114,6 @@ def neighbor_table(
 
 QUESTION = Question(
     neighbors,
-    parameters={"n": Option("How many neighbours.", ("-n",))},
+    parameters={"n": Option("How many neighbours.", ("-n",), label="How many")},
     to_json=lambda table, asked: {**asked, "neighbors": table.to_dict()},
 )

@@ -33,6 +33,6 @@ def _term(posterior: "Posterior", parts: list[str], at: str | None) -> Estimate:
 
 QUESTION = Question(
     _ask,
-    parameters={"words": Argument("WORD...", "One or more words.")},
+    parameters={"words": Argument("WORD...", "One or more words.", "Words")},
     terms={"norm": Term("norm(word)", (1,), _term)},
 )

@@ -69,8 +69,8 @@ def _term(posterior: "Posterior", parts: list[str], at: str | None) -> Estimate:
 QUESTION = Question(
     _ask,
     parameters={
-        "others": Argument("OTHER...", "Words to rank by nearness."),
-        "n": Option("Report the probability of being among the n nearest.", ("-n",)),
+        "others": Argument("OTHER...", "Words to rank by nearness.", "Other words"),
+        "n": Option("Report the probability of being among the n nearest.", ("-n",), label="Among the nearest"),
     },
     lines=_lines,
     to_json=_to_json,

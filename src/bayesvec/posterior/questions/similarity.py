@@ -117,7 +117,7 @@ QUESTION = Question(
     parameters={
         "words": WORDS,
         "file": FILE,
-        "matrix": Option("Give the cosines among all of the words.", ("--matrix",)),
+        "matrix": Option("Give the cosines among all of the words.", ("--matrix",), label="All pairs"),
     },
     lines=_lines,
     terms={"cosine": pair_term(similarities, "cosine(word, word)")},

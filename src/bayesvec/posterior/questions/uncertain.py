@@ -131,9 +131,13 @@ def _ask(
 QUESTION = Question(
     _ask,
     parameters={
-        "words": Argument("[WORD...]", "Words; without any, the most uncertain."),
-        "n": Option("How many words, if none are given.", ("-n",)),
-        "by": Option("Order by excess (over what is usual for the count) or by spread."),
+        "words": Argument("[WORD...]", "Words; without any, the most uncertain.", "Words"),
+        "n": Option("How many words, if none are given.", ("-n",), label="How many"),
+        "by": Option(
+            "Order by excess (over what is usual for the count) or by spread.",
+            label="Order by",
+            choices=("excess", "spread"),
+        ),
     },
     to_json=lambda table, asked: {"words": table.to_dict()},
     intervals=False,
