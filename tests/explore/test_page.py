@@ -1,104 +1,17 @@
 """A real browser walks every view: its numbers are those of the command line, and nothing leaves this machine."""
 
-import os
 import shutil
 from pathlib import Path
 from urllib.parse import urlencode
 
-import numpy as np
 import pytest
 
-from bayesvec.explore.export import write_page
 from bayesvec.explore.server import Explorer
 from bayesvec.posterior.claims import sign_line
 from bayesvec.posterior.posterior import open_posterior
-from explore_runs import EVIL, WORDS, plain_run, sliced_run
+from browsing import AXE, Visit
+from explore_runs import EVIL, WORDS, plain_run
 from fake_draws import autoregressive, write_run
-
-pytest.importorskip("starlette", reason="the explorer is an extra: pip install 'bayesvec[explore]'")
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)"
-)
-
-AXE = next(
-    (
-        path
-        for folder in (os.environ.get("AXE_CORE", ""), "node_modules/axe-core")
-        if folder and (path := Path(folder) / "axe.min.js").is_file()
-    ),
-    None,
-)
-WAIT = 20_000
-ANSWERED = """() => {
-  const result = document.querySelector(".result");
-  return result?.dataset.address === location.hash && !result.hasAttribute("aria-busy");
-}"""
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    root = tmp_path_factory.mktemp("page")
-    return plain_run(root / "words.run", draws=120), sliced_run(root / "years.run", draws=120)
-
-
-@pytest.fixture(scope="module")
-def server(folders):
-    with Explorer(folders) as explorer:
-        yield explorer
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield opened
-        opened.close()
-
-
-class Visit:
-    """A tab that notes errors and requests, and reads what is on the page."""
-
-    def __init__(self, browser, base, **options):
-        self.context = browser.new_context(accept_downloads=True, **options)
-        self.context.set_default_timeout(WAIT)
-        self.page, self.base = self.context.new_page(), base
-        self.errors, self.requests = [], []
-        self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.errors.append(f"a dialog: {dialog.message}"))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-
-    def go(self, address):
-        self.page.goto(self.base + address)
-        self.page.wait_for_function(ANSWERED)
-        self.page.wait_for_selector("#verdict a")
-        return self
-
-    def rows(self, selector="table"):
-        """The cells of a table, whether it is folded or not."""
-        script = "t => [...t.querySelectorAll('tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
-        return self.page.locator(selector).first.evaluate(script)
-
-    def answer(self, view):
-        """The answer that the page was sent, by the last request of a view."""
-        url = [each for each in self.requests if f"/api/{view}?" in each][-1]
-        return self.page.evaluate("url => fetch(url).then(r => r.json())", url)
-
-    def text(self):
-        return self.page.locator("#main").inner_text()
-
-
-@pytest.fixture
-def visit(browser, server):
-    opened = Visit(browser, server.url, viewport={"width": 1000, "height": 800})
-    yield opened
-    opened.context.close()
-    assert not opened.errors
-    assert not [url for url in opened.requests if not url.startswith((server.url, "data:", "blob:"))]
 
 
 def test_search_and_neighbours(visit, folders):
@@ -214,23 +127,6 @@ def test_groups_and_time(visit, folders):
     assert near == f"{first.word}, cosine {first.mean:.2f}"
 
 
-def test_map(visit, folders):
-    visit.go("#/map?run=words.run&word=king")
-    canvas = visit.page.locator(".board canvas")
-    painted = "c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(v => v > 0)"
-    assert canvas.evaluate(painted)
-    before = canvas.evaluate("c => c.toDataURL()")
-    canvas.focus()
-    for key in ("+", "ArrowLeft"):
-        visit.page.keyboard.press(key)
-    visit.page.wait_for_function("([c, b]) => c.toDataURL() !== b", arg=[canvas.element_handle(), before])
-    nearest = open_posterior(folders[0]).neighbors("king", 10)[0]
-    assert f"{nearest.mean:.2f}" in visit.text()
-    with visit.page.expect_download() as found:
-        visit.page.get_by_role("button", name="SVG").click()
-    assert b"<ellipse" in Path(found.value.path()).read_bytes()
-
-
 @pytest.mark.parametrize(
     ("address", "pictures"),
     [
@@ -250,45 +146,6 @@ def test_all_pictures_of_a_view_are_saved(visit, address, pictures):
             buttons.nth(number).click()
         saved = Path(found.value.path()).read_text(encoding="utf-8")
         assert saved.count("<svg") == 1 + wanted  # one picture that holds the others
-
-
-COUNT_CALLS = """() => {
-  window.calls = {};
-  const painter = CanvasRenderingContext2D.prototype;
-  for (const name of ["clearRect", "fillRect", "arc", "ellipse", "fillText"]) {
-    const real = painter[name];
-    painter[name] = function (...given) {
-      window.calls[name] = (window.calls[name] ?? 0) + 1;
-      return real.apply(this, given);
-    };
-  }
-}"""
-DRAG = """async () => {
-  const canvas = document.querySelector(".board canvas");
-  const send = (kind, x) => canvas.dispatchEvent(new PointerEvent(kind, { clientX: x, clientY: 300, pointerId: 1 }));
-  canvas.setPointerCapture = () => {};
-  send("pointerdown", 400);
-  for (let x = 401; x <= 430; x += 1) send("pointermove", x);
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  send("pointerup", 430);
-}"""
-
-
-def test_a_map_of_many_words_is_painted_with_few_costly_shapes(browser, tmp_path):
-    words = 1500
-    rho = np.random.default_rng(1).normal(size=(1, 1, words, 3)) + autoregressive(0.0, (2, 10, words, 3), 2)
-    with Explorer([write_run(tmp_path / "run", rho, rho[:, :, :5], store="rho")]) as explorer:
-        opened = Visit(browser, explorer.url, viewport={"width": 1000, "height": 800})
-        opened.go(f"#/map?n={words}")
-        opened.page.evaluate(COUNT_CALLS)
-        opened.page.evaluate(DRAG)
-        calls = opened.page.evaluate("window.calls")
-        assert calls["clearRect"] == 1  # thirty moves, one frame
-        assert words / 2 < calls["fillRect"] <= words
-        assert calls.get("arc", 0) == 0
-        assert 0 < calls["ellipse"] <= 120 + calls["fillText"] <= 300
-        opened.context.close()
-        assert not opened.errors
 
 
 def test_trust(visit, folders):
@@ -366,24 +223,6 @@ def test_accessible_and_narrow(browser, server, scheme):
             assert not [(each["id"], each["nodes"][0]["html"]) for each in serious]
     opened.context.close()
     assert not opened.errors
-
-
-def test_the_export_needs_no_server(browser, folders, tmp_path):
-    out = tmp_path / "page.html"
-    write_page(folders[1:], out, words=["tax", "law", "freedom"], n=3)
-    opened = Visit(browser, out.as_uri(), viewport={"width": 1000, "height": 800}, offline=True)
-    for view in ("neighbors", "compare", "axis", "time", "map", "trust"):
-        opened.go(f"#/{view}")
-        assert opened.page.get_by_role("alert").count() == 0, view
-    opened.go("#/neighbors?word=law")
-    assert opened.rows() == open_posterior(folders[1]).neighbors("law", 3, at="2010").texts()
-    opened.page.get_by_role("combobox", name="Word").fill("army")
-    opened.page.keyboard.press("Enter")
-    opened.page.get_by_role("alert").wait_for()
-    assert "holds the answers about: tax, law, freedom" in opened.text()
-    opened.context.close()
-    assert not opened.errors
-    assert not [url for url in opened.requests if not url.startswith(("file:", "data:", "blob:"))]
 
 
 def test_runs_side_by_side(visit, folders):

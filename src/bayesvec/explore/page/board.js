@@ -55,7 +55,7 @@ export function mapBoard(plane, marks, { label, described, given, onchoose, onlo
     planned = false;
     const width = element.clientWidth;
     if (!width) return;
-    const height = Math.round(Math.min(width * 0.72, Math.max(320, innerHeight * 0.75)));
+    const height = Math.round(Math.min(Math.max(340, width * 0.72), Math.max(320, innerHeight * 0.75)));
     const ratio = devicePixelRatio || 1;
     if (size[0] !== width * ratio || size[1] !== height * ratio) {
       size = [width * ratio, height * ratio];

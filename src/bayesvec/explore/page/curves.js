@@ -88,7 +88,7 @@ export function bands(series, { width, colours, slices, ordered, label, axis }) 
   return picture;
 }
 
-// kinds: {label, values (sorted), number}; limit: {value, label}
+// kinds: {label, values (sorted), number}; limit: {value, label, side: 1 if values should be below it, else -1}
 export function cumulative(kinds, { width, colours, axis, label, limit, from = null }) {
   const entries = kinds.map((kind) => ({ label: kind.label, colour: colours.series[kind.number % 7], dash: DASHES[kind.number % 6] }));
   const key = legend(entries, 6, width - 12, colours);
@@ -111,7 +111,7 @@ export function cumulative(kinds, { width, colours, axis, label, limit, from = n
   });
   picture.append(
     svg("line", { x1: x(limit.value), x2: x(limit.value), y1: top - 4, y2: height, stroke: colours.warn, "stroke-width": 1.5, "stroke-dasharray": "3 3" }),
-    text(x(limit.value) + (x(limit.value) > (left + width) / 2 ? -5 : 5), height - 8, limit.label, { fill: colours.warn, "font-size": 12, ...halo(colours), "text-anchor": x(limit.value) > (left + width) / 2 ? "end" : "start" }),
+    text(x(limit.value) + (x(limit.value) > (left + width) / 2 ? -5 : 5), limit.side > 0 ? height - 8 : top + 12, limit.label, { fill: colours.warn, "font-size": 12, ...halo(colours), "text-anchor": x(limit.value) > (left + width) / 2 ? "end" : "start" }),
   );
   return picture;
 }

@@ -15,15 +15,22 @@ export function problemBox(error) {
 
 function offers({ word, closest }) {
   if (!closest.length) return html("p", {}, "Type a part of a word to see the words that have it.");
-  const links = closest.map((each, i) => [i ? ", " : "", html("a", { href: withWord(word, each) }, shown(each))]);
-  return html("p", { class: "offers" }, "Did you mean ", links, "?");
+  const { view, values } = readAddress();
+  const bare = (name) => name.replace(/@[^@]*$/, ""); // the word of a slice, where the slice is chosen beside it
+  const typed = [word, bare(word)].find((each) => withWord(values, each, ""));
+  const offered = [...new Set(typed === word ? closest : closest.map(bare))];
+  const address = (other) => (typed === undefined ? addressOf("neighbors", { run: values.run, at: values.at, word: other }) : addressOf(view, withWord(values, typed, other)));
+  return html("p", { class: "offers" }, "Did you mean ", offered.map((each, i) => [i ? ", " : "", html("a", { href: address(each) }, shown(each))]), "?");
 }
 
-// The address of this view with one word in place of another, wherever it stands.
-function withWord(word, other) {
-  const { view, values } = readAddress();
-  const name = (text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const alone = new RegExp(`(?<=^|[\\s,;:(])(?:${name(quotedWord(word))}|${name(word)})(?=$|[\\s,;:)@])`, "g");
-  const replaced = Object.fromEntries(Object.entries(values).map(([key, texts]) => [key, key === "run" || key === "with" || key === "at" ? texts : texts.map((text) => text.replaceAll(alone, () => (text === word ? other : quotedWord(other))))]));
-  return JSON.stringify(replaced) === JSON.stringify(values) ? addressOf("neighbors", { run: values.run, word: other }) : addressOf(view, replaced);
+const NO_WORDS = ["run", "with", "at", "first", "last", "question"];
+
+// The values of an address with another word in place of one, wherever it stands; null if it stands nowhere.
+function withWord(values, word, other) {
+  const escaped = (text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const alone = new RegExp(`(?<=^|[\\s,;:(])(?:${escaped(quotedWord(word))}|${escaped(word)})(?=$|[\\s,;:)@])`, "g");
+  let found = false;
+  const put = (text) => text.replaceAll(alone, () => { found = true; return text === word ? other : quotedWord(other); });
+  const result = Object.fromEntries(Object.entries(values).map(([name, texts]) => [name, NO_WORDS.includes(name) ? texts : texts.map(put)]));
+  return found ? result : null;
 }

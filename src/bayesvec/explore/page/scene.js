@@ -6,6 +6,8 @@ import { FONT } from "./theme.js";
 
 const ROOM_OF_LABEL = 9000; // square pixels for a label where all words are in view; closer up there is room for more
 
+const REGIONS = 4; // times the view that regions may cover together; more would add up to one blot
+
 // plane: the answer of the server; look: {x, y} centre, scale, zoom; marks: {chosen, near: [{word, mean}], pointed}
 // kept: the words that are named while the map moves, so that names do not flicker and a frame is cheap
 export function makeScene(plane, look, marks, { width, height, colours, kept = null }) {
@@ -26,17 +28,18 @@ export function makeScene(plane, look, marks, { width, height, colours, kept = n
   const named = new Set(scene.labels.map((each) => each.index));
   // regions that fill the view would add up to one colour
   const faint = ({ rx, ry }) => Math.min(1, (0.1 * width * height) / (Math.PI * rx * ry || 1));
-  const thin = Math.min(1, 60 / (named.size || 1));
-  let regions = kept ? 0 : quiet ? 60 : 120; // beside those of named words; more would add up to one blot
+  let unnamed = kept ? 0 : quiet ? 60 : 120; // regions beside those of named words
+  let room = REGIONS * width * height * (kept ? 0.5 : 1);
   for (const [i, at] of shownWords) {
     const strong = loud(i);
     const colour = i === marks.chosen ? colours.warn : colours.strong;
-    if (plane.long && (strong || named.has(i) || regions-- > 0)) {
+    if (plane.long && (strong || (room > 0 && (named.has(i) || unnamed-- > 0)))) {
       const shape = { at, rx: (plane.long[i] * look.scale) / 2, ry: (plane.short[i] * look.scale) / 2, angle: (-plane.angle[i] * Math.PI) / 180, colour };
+      room -= strong ? 0 : Math.min(width * height, Math.PI * shape.rx * shape.ry);
       if (strong) scene.ellipses.push({ ...shape, fill: (i === marks.chosen ? 0.16 : 0.06) * faint(shape), stroke: 0.9, loud: true });
-      else scene.ellipses.push({ ...shape, fill: thin * (quiet ? 0.03 : many > 60 ? 0.045 : 0.1) * faint(shape), stroke: named.has(i) && !quiet ? 0.15 + 0.15 * thin : 0 });
+      else scene.ellipses.push({ ...shape, fill: (quiet ? 0.03 : many > 60 ? 0.045 : 0.1) * faint(shape), stroke: named.has(i) && !quiet ? 0.3 : 0 });
     }
-    scene.dots.push({ at, r: strong ? 4 : many > 800 ? 1.7 : 2.4, colour, alpha: strong ? 1 : quiet ? 0.3 : 0.75 });
+    if (inView(at, 5)) scene.dots.push({ at, r: strong ? 4 : many > 800 ? 1.7 : 2.4, colour, alpha: strong ? 1 : quiet ? 0.3 : 0.75 });
   }
   if (marks.chosen !== null) {
     for (const each of marks.near) {
@@ -88,11 +91,17 @@ export function paintScene(scene, context, ratio) {
     context.lineTo(...each.to);
     context.stroke();
   }
-  for (const { at: [x, y], r, colour, alpha } of scene.dots) {
-    context.globalAlpha = alpha;
-    context.fillStyle = colour;
-    if (r < 2) { // so small that a square looks the same, and thousands are painted several times faster
-      context.fillRect(x - 0.88 * r, y - 0.88 * r, 1.76 * r, 1.76 * r);
+  const side = Math.round(3 * ratio) / ratio;
+  let last = null;
+  for (const dot of scene.dots) {
+    const { at: [x, y], r, colour, alpha } = dot;
+    if (last?.colour !== colour || last.alpha !== alpha) {
+      context.globalAlpha = alpha;
+      context.fillStyle = colour;
+    }
+    last = dot;
+    if (r < 2) { // so small that a square on whole pixels looks the same, and thousands are painted several times faster
+      context.fillRect(Math.round((x - side / 2) * ratio) / ratio, Math.round((y - side / 2) * ratio) / ratio, side, side);
       continue;
     }
     context.beginPath();

@@ -9,6 +9,8 @@ import { fixed, quotedWord, splitWords } from "./format.js";
 import { first, goTo } from "./state.js";
 import { wordBox } from "./wordbox.js";
 
+const HEADS = { rhat: "R-hat", ess: "ESS", ess_tail: "tail ESS", mcse: "MCSE", in_top: "P(in the top)", probability: "P", probability_above_zero: "P(above 0)", sd: "SD" };
+
 function fieldOf(parameter, given, info) {
   const { kind, help, name } = parameter;
   const id = `p-${name}`;
@@ -19,12 +21,12 @@ function fieldOf(parameter, given, info) {
   if (kind === "word" || kind === "words" || kind === "list") {
     return wordBox({ id, label, value: kind === "words" ? value.map(quotedWord).join(", ") : value[0] ?? "", run: info.name, many: kind !== "word", wide: true, help: kind === "words" ? `${help} Separate them by commas.` : help });
   }
+  if (kind === "bool") return html("div", { class: "field" }, html("label", { class: "tick", for: id }, html("input", { id, type: "checkbox", checked: value[0] === "true" }), parameter.label), html("p", { class: "help" }, help));
   const described = { id, "aria-describedby": help ? `${id}-help` : null };
   return html("div", { class: "field" }, html("label", { for: id }, label), inputOf(parameter, value[0] ?? "", described, info), help ? html("p", { id: `${id}-help`, class: "help" }, help) : null);
 }
 
 function inputOf({ kind, choices, default: usual }, value, described, info) {
-  if (kind === "bool") return html("input", { ...described, type: "checkbox", checked: value === "true" });
   const options = kind === "slice" ? info.slices : choices;
   if (options.length) {
     const select = html("select", described, html("option", { value: "" }, usual ? `${usual} (default)` : "default"), options.filter((each) => each !== usual).map((each) => html("option", { value: each }, shown(each))));
@@ -66,10 +68,9 @@ export const askView = {
       for (const parameter of question.parameters) values[parameter.name] = valuesOf(parameter);
       goTo("ask", values);
     };
-    return [form(submit,
-      choice({ id: "question", label: "Question", value: given.question, options: info.questions.map((each) => [each.name, each.label]), onchange: (name) => goTo("ask", { question: name, run: info.name }) }),
-      html("p", { class: "help wide" }, question.help),
-      question.parameters.map((parameter) => fieldOf(parameter, given, info)),
+    return [
+      html("div", { class: "form" }, choice({ id: "question", label: "Question", value: given.question, options: info.questions.map((each) => [each.name, each.label]), onchange: (name) => goTo("ask", { question: name, run: info.name }) }), html("p", { class: "help wide" }, question.help)),
+      form(submit, html("div", { class: "asked" }, question.parameters.map((parameter) => fieldOf(parameter, given, info))),
       submitButton("Ask"))];
   },
 
@@ -100,7 +101,7 @@ function pictureOf(part, info) {
 
 function answerTable(part, info) {
   const draw = pictureOf(part, info);
-  return [html("h2", {}, shown(part.title)), draw ? figure(draw) : null, table(part.columns.map((label) => ({ label, number: typeof part.rows[0][label] === "number" })), part.texts, part.title)];
+  return [html("h2", {}, shown(part.title)), draw ? figure(draw) : null, table(part.columns.map((name) => ({ label: HEADS[name] ?? name.replaceAll("_", " "), number: typeof part.rows[0][name] === "number" })), part.texts, part.title)];
 }
 
 function csvOf(answer) {

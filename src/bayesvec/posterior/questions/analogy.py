@@ -85,9 +85,9 @@ def analogy(
 QUESTION = Question(
     analogy,
     parameters={
-        "a": Argument("A", "The first word of a : b :: c : ?", "A, which is to B"),
-        "b": Argument("B", "The word that a is paired with.", "B, as"),
-        "c": Argument("C", "The word whose counterpart is asked for.", "C is to which word?"),
+        "a": Argument("A", "The first word of a : b :: c : ?", "Word A"),
+        "b": Argument("B", "The word that a is paired with.", "Word B"),
+        "c": Argument("C", "The word whose counterpart is asked for.", "Word C"),
         "n": Option("How many answers.", ("-n",), label="How many"),
     },
     to_json=lambda table, asked: {
