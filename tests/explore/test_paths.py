@@ -142,10 +142,19 @@ def test_fields_take_what_their_questions_take(visit, folders):
     visit.page.get_by_label("All pairs").check()
     visit.page.get_by_role("button", name="Ask").click()
     visit.page.wait_for_url("**matrix=true**")
-    visit.page.locator(".line", has_text="queen, tax").wait_for()
+    visit.page.locator("pre.line", has_text="queen").wait_for()
     visit.go("#/ask?run=words.run&question=contrast")
     visit.page.get_by_label("Quantities").fill("cosine(king, queen)\ncosine(king, tax)")
     visit.page.get_by_role("button", name="Ask").click()
     visit.page.locator(".result", has_text="cosine(king, queen)").wait_for()
     heads = visit.page.locator("thead th").all_inner_texts()
     assert not [head for head in heads if "_" in head]
+
+
+def test_offers_of_evil_words_stay_text(visit):
+    visit.go("#/neighbors?run=words.run&n=3&word=%3Cimg%20src%3Dx%20onerror%3Dalert(1)")
+    link = visit.page.locator(".offers").get_by_role("link", name="<img src=x onerror=alert(1)>")
+    visit.errors.clear()
+    link.click()
+    visit.page.locator("h2.answer", has_text="<img src=x onerror=alert(1)>").wait_for()
+    assert visit.page.locator("main img").count() == 0

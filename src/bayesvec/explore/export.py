@@ -1,7 +1,6 @@
 """The page as one file, with the answers about some words in it: it needs no server and no network."""
 
 import base64
-import contextlib
 import hashlib
 import json
 import os
@@ -139,17 +138,18 @@ class _Collected:
 
     def _ask(self, view: str, given: Mapping[str, Any]) -> Any:
         """Ask what the page would ask, and keep the answer."""
-        known = {name: value for name, value in sorted(given.items()) if value not in (None, "", [])}
-        texts = {name: value if isinstance(value, list) else [str(value)] for name, value in known.items()}
-        key = [view, [[name, text] for name, each in texts.items() for text in each]]
+        texts = _texts(given)
         answer = json.loads(encode(Request(self._runs, view, texts).answer()))
-        self.answers[json.dumps(key, ensure_ascii=False, separators=(",", ":"))] = answer
+        self.answers[_key(view, texts)] = answer
         return answer
 
     def _try(self, view: str, given: Mapping[str, Any]) -> Any:
-        with contextlib.suppress(BayesvecError):  # a word or a question that this run does not have
+        """Ask what this run may not be able to answer: then keep the reason, and return None."""
+        try:
             return self._ask(view, given)
-        return None
+        except BayesvecError as error:
+            self.answers[_key(view, _texts(given))] = {"error": printable(" ".join(str(error).split()))}
+            return None
 
     def _of_run(self, name: str) -> None:
         about = self._ask("run", {"run": name})
@@ -199,6 +199,17 @@ class _Collected:
             for at in ends.values():
                 n = min(8, about["sizes"][at] - 1)
                 self._try("neighbors", {**common, "word": word, "n": n, "at": at})
+
+
+def _texts(given: Mapping[str, Any]) -> dict[str, list[str]]:
+    known = {name: value for name, value in sorted(given.items()) if value not in (None, "", [])}
+    return {name: value if isinstance(value, list) else [str(value)] for name, value in known.items()}
+
+
+def _key(view: str, texts: Mapping[str, list[str]]) -> str:
+    """Return a question as the page writes it."""
+    key = [view, [[name, text] for name, each in texts.items() for text in each]]
+    return json.dumps(key, ensure_ascii=False, separators=(",", ":"))
 
 
 def _cosines(words: Sequence[str], at: str | None) -> list[str]:

@@ -25,12 +25,13 @@ function questionKey(view, values) {
 
 // Whether there is an answer: an exported page has those that were saved with it.
 export function holds(view, values) {
-  return !exported || JSON.stringify(questionKey(view, values)) in exported.answers;
+  const answer = exported?.answers[JSON.stringify(questionKey(view, values))];
+  return !exported || Boolean(answer && !answer.error);
 }
 
 // The values of the questions of a view that an exported page has answers to.
 export function heldQuestions(view) {
-  return Object.keys(exported?.answers ?? {}).map((key) => JSON.parse(key)).filter(([name]) => name === view).map(([, pairs]) => {
+  return Object.keys(exported?.answers ?? {}).filter((key) => !exported.answers[key].error).map((key) => JSON.parse(key)).filter(([name]) => name === view).map(([, pairs]) => {
     const values = {};
     for (const [name, value] of pairs) (values[name] ??= []).push(value);
     return values;
@@ -47,7 +48,9 @@ export async function ask(view, values = {}, signal = undefined) {
   const key = questionKey(view, values);
   const name = JSON.stringify(key);
   if (exported) {
-    if (name in exported.answers) return exported.answers[name];
+    const answer = exported.answers[name];
+    if (answer?.error) throw new Failure(answer.error, 400);
+    if (answer) return answer;
     const words = exported.words.map((each) => each.word);
     const unknown = values.word && !words.includes(values.word) ? { word: values.word, closest: words } : null;
     throw new Failure(`This page holds the answers about: ${words.join(", ")}. Others need the run itself.`, 404, unknown);

@@ -85,11 +85,16 @@ export const askView = {
   draw(answer, given, info) {
     if (!answer) return [html("p", { class: "note" }, "Fill in the form to ask.")];
     return [
-      answer.parts.map((part) => (part.line !== undefined ? html("p", { class: "line" }, shown(part.line)) : answerTable(part, info))),
+      answer.parts.map((part) => (part.line !== undefined ? lineOf(part.line) : answerTable(part, info))),
       actions({ name: given.question, draws: answer.parts.map((part) => pictureOf(part, info)).filter(Boolean), shell: answer.shell, python: answer.python, csv: csvOf(answer) }),
     ];
   },
 };
+
+// A line as the command prints it; of several lines, the columns stay in place.
+function lineOf(line) {
+  return line.includes("\n") ? html("pre", { class: "line", tabindex: "0" }, line.split("\n").map((each, i) => [i ? "\n" : "", shown(each)])) : html("p", { class: "line" }, shown(line));
+}
 
 // A picture of the rows of an answer, if they have intervals.
 function pictureOf(part, info) {

@@ -53,10 +53,12 @@ export const axisView = {
 
   settings(values, info) {
     const [a, b] = info.examples;
-    return {
-      axis: first(values, "axis", exported?.axis || (a && b ? axisOfPoles([a], [b]) : "")), show: first(values, "show", "sure"), words: first(values, "words"),
+    const given = {
+      axis: first(values, "axis", exported?.axis || (a && b ? axisOfPoles([a], [b]) : "")), words: first(values, "words"),
       n: first(values, "n", "30"), at: info.slices.length ? first(values, "at", info.at) : "", level: first(values, "level", usualLevel), run: info.name,
     };
+    const usual = ["sure", "frequent"].find((show) => holds("axis", placing({ ...given, show }))) ?? "sure";
+    return { ...given, show: first(values, "show", usual) };
   },
 
   carry: ({ words, at }) => (exported ? {} : { show: "list", words: words.map(quotedWord).join(", "), at }),
