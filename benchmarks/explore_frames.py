@@ -68,9 +68,7 @@ def main() -> None:
         run = Path(temporary, "run")
         questions.write_run(run, options.vocab, 10, 20)
         with Explorer([run]) as explorer:
-            browser = driver.chromium.launch(
-                executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
-            )
+            browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
             page = browser.new_page(viewport={"width": 1000, "height": 800})
             page.goto(f"{explorer.url}#/map?n={options.vocab}")
             page.wait_for_function(READY)

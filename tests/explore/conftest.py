@@ -21,8 +21,9 @@ def server(folders):
 
 @pytest.fixture(scope="module")
 def browser():
-    from browsing import CHROMIUM
     from playwright.sync_api import sync_playwright
+
+    from browsing import CHROMIUM
 
     with sync_playwright() as driver:
         opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])

@@ -60,7 +60,8 @@ COUNT_CALLS = """() => {
 }"""
 DRAG = """async () => {
   const canvas = document.querySelector(".board canvas");
-  const send = (kind, x) => canvas.dispatchEvent(new PointerEvent(kind, { clientX: x, clientY: 300, pointerId: 1, pointerType: "mouse" }));
+  const at = (x) => ({ clientX: x, clientY: 300, pointerId: 1, pointerType: "mouse" });
+  const send = (kind, x) => canvas.dispatchEvent(new PointerEvent(kind, at(x)));
   canvas.setPointerCapture = () => {};
   send("pointerdown", 400);
   for (let x = 401; x <= 430; x += 1) send("pointermove", x);
@@ -151,9 +152,7 @@ def test_a_word_under_the_mouse_or_the_focus_is_described(visit, folders):
     tip.wait_for()
     assert "king" in tip.inner_text()
     visit.page.keyboard.press("n")
-    visit.page.wait_for_function(
-        "() => !document.querySelector('.tip').innerText.includes('king')"
-    )
+    visit.page.wait_for_function("() => !document.querySelector('.tip').innerText.includes('king')")
     word = tip.locator("strong").inner_text()
     assert word in visit.page.locator("#live").text_content()
     visit.page.keyboard.press("Enter")
@@ -189,9 +188,7 @@ def test_the_part_in_view_is_in_the_address(visit):
     visit.page.get_by_role("heading", name="Uncertain words").wait_for()
     visit.page.get_by_role("link", name="Map").click()
     canvas = visit.page.locator(".board canvas")
-    visit.page.wait_for_function(
-        "([c, b]) => c.toDataURL() === b", arg=[canvas.element_handle(), before]
-    )
+    visit.page.wait_for_function("([c, b]) => c.toDataURL() === b", arg=[canvas.element_handle(), before])
     visit.page.get_by_role("button", name="Show all words").click()
     visit.page.wait_for_function("() => location.hash.endsWith('%2C1&run=words.run')")
 

@@ -56,9 +56,7 @@ def test_a_word_that_nothing_is_like_gets_advice(visit):
 def open_tab(visit, name):
     visit.page.get_by_role("navigation").get_by_role("link", name=name).click()
     visit.page.locator("h1", has_text=name).wait_for()
-    visit.page.wait_for_function(
-        "() => document.querySelector('.result').dataset.address === location.hash"
-    )
+    visit.page.wait_for_function("() => document.querySelector('.result').dataset.address === location.hash")
 
 
 def test_tabs_keep_the_word(visit, folders):

@@ -59,7 +59,13 @@ function header(view, info, name) {
 function fillTabs(view, info, name) {
   const there = VIEWS.filter((each) => !info || !each.available || each.available(info));
   const address = (each) => (info ? addressOfTab(each, info) : addressOf(each.name, { run: name }));
-  tabs.replaceChildren(...there.map((each) => html("li", {}, html("a", { href: address(each), "aria-current": each === view ? "page" : null }, each.label))));
+  const links = there.map((each) => document.getElementById(`tab-${each.name}`) ?? html("a", { id: `tab-${each.name}` }, each.label));
+  links.forEach((link, i) => {
+    link.setAttribute("href", address(there[i]));
+    if (there[i] === view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  });
+  if (tabs.children.length !== links.length || links.some((link) => !link.isConnected)) tabs.replaceChildren(...links.map((link) => html("li", {}, link)));
 }
 
 function withoutRun() {

@@ -2,7 +2,7 @@
 
 import { actions } from "./actions.js";
 import { ask, exported, holds, usualLevel } from "./api.js";
-import { mapBoard, placeOf } from "./board.js";
+import { MapBoard, placeOf } from "./board.js";
 import { html, shown } from "./dom.js";
 import { choice, form, mostNear, sliceChoice, submitButton, wordLink } from "./fields.js";
 import { fixed, percent, quotedWord } from "./format.js";
@@ -56,10 +56,15 @@ export const mapView = {
     const chosen = given.word ? plane.place.get(given.word) ?? null : null;
     const marks = { chosen, near: chosen === null ? [] : near };
     const label = `Map of ${plane.words.length} words${chosen === null ? "" : `, ${given.word} and its neighbours marked`}`;
-    const board = mapBoard(plane, marks, {
-      label, described: "map-how", given: readLook(given.look), canChoose: (word) => holds("neighbors", nearQuestion(given, info, word)),
+    let here = location.hash;
+    const board = new MapBoard(plane, marks, {
+      label, described: "map-how", look: readLook(given.look), canChoose: (word) => holds("neighbors", nearQuestion(given, info, word)),
       onchoose: (word, look) => goTo("map", { ...given, word, look: lookText(look) }),
-      onlook: (look) => noteAddress("map", { ...given, look: lookText(look) }),
+      onlook(look) {
+        if (location.hash !== here) return; // on its way to another state
+        noteAddress("map", { ...given, look: lookText(look) });
+        here = location.hash;
+      },
     });
     const draw = ({ width, colours }) => sceneSvg(board.sceneFor(width, Math.round(width * 0.72), colours), label);
     const share = plane.share.map((each) => `${Math.round(100 * each)}%`).join(" and ");

@@ -70,7 +70,9 @@ QUESTION = Question(
             "SLICE,SLICE",
             "Two slices",
         ),
-        "threshold": Option("Probability from which the sign of a difference is claimed.", label="Claim from"),
+        "threshold": Option(
+            "Probability from which the sign of a difference is claimed.", label="Claim from"
+        ),
     },
     lines=_lines,
     to_json=lambda answer, asked: answer.claims.to_dict(),

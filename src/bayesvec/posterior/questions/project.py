@@ -109,7 +109,9 @@ QUESTION = Question(
     _ask,
     parameters={
         "words": Argument("WORD...", "Words to place on the axis.", "Words"),
-        "axis": Option("Pairs of words, such as he:she,man:woman; positive is towards the first.", label="Axis"),
+        "axis": Option(
+            "Pairs of words, such as he:she,man:woman; positive is towards the first.", label="Axis"
+        ),
         "axis_file": Option("Read the pairs from a file, two words per line.", ("--axis-file",)),
     },
     terms={"projection": Term("projection(word; one:other, one:other)", (1, None), _term)},

@@ -70,7 +70,9 @@ QUESTION = Question(
     _ask,
     parameters={
         "others": Argument("OTHER...", "Words to rank by nearness.", "Other words"),
-        "n": Option("Report the probability of being among the n nearest.", ("-n",), label="Among the nearest"),
+        "n": Option(
+            "Report the probability of being among the n nearest.", ("-n",), label="Among the nearest"
+        ),
     },
     lines=_lines,
     to_json=_to_json,
