@@ -32,6 +32,7 @@ ASIDE = ".old"  # the ending of what is being replaced or removed
 
 _LONGEST = 50  # characters of a name that its hidden names repeat
 _SWAP = 2  # RENAME_EXCHANGE of Linux and RENAME_SWAP of macOS
+_READ_AT_ONCE = 1 << 20  # bytes
 _ABANDONED = 3600  # seconds after which a file that is still partial is given up
 
 Raised = Callable[[str], BayesvecError]  # makes an error of a message
@@ -43,10 +44,11 @@ def checksum(data: bytes | UInt8, before: int = 0) -> int:
 
 
 def checksum_of_file(path: Path) -> int:
-    """Return the CRC-32C of a file that is not empty, which is mapped into memory and never copied."""
-    content, total = np.asarray(np.memmap(path, np.uint8, "r")), 0
-    for start in range(0, len(content), 1 << 24):
-        total = checksum(content[start : start + (1 << 24)], total)
+    """Return the CRC-32C of a file."""
+    buffer, total = np.empty(_READ_AT_ONCE, dtype=np.uint8), 0
+    with path.open("rb", buffering=0) as handle:
+        while size := handle.readinto(buffer.data):
+            total = checksum(buffer[:size], total)
     return total
 
 

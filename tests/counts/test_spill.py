@@ -16,8 +16,6 @@ def test_a_full_disk_is_reported(monkeypatch):
     grown = memory.GrowingArray(np.int32, 10)
     with pytest.raises(InputError, match="No space left on device; make room, set TMPDIR"):
         grown.append(np.arange(10))
-    with pytest.raises(InputError, match="temporary files in"):
-        memory.empty_array(10, np.int32, in_file=True)
 
 
 @pytest.mark.parametrize(
@@ -33,3 +31,31 @@ def test_a_full_disk_is_reported(monkeypatch):
 def test_memory_limits_are_parsed(text, size):
     assert memory.parse_memory(text) == size
     assert memory.parse_memory(None) > 10**8
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs /proc")
+def test_parts_of_a_file_are_released():
+    grown = memory.GrowingArray(np.int64, 1)
+    grown.append(np.arange(1 << 22))
+    whole = grown.finish()
+    assert memory.is_mapped(whole)
+    assert not memory.is_mapped(np.arange(3))
+    assert whole.sum() == sum(int(part.sum()) for part in (whole[: 1 << 21], whole[1 << 21 :]))
+    assert _resident(whole) == whole.nbytes
+    total = 0
+    for part in memory.parts(whole):
+        part += 1
+        total += int(part.sum())
+        assert len(part) == memory.PART
+    assert _resident(whole) < whole.nbytes // 8
+    assert total == whole.sum() == (1 << 22) * ((1 << 22) + 1) // 2  # what was written is still there
+
+
+def _resident(array):
+    """Bytes of the map of an array that are in the memory of this process."""
+    lines = Path("/proc/self/smaps").read_text().splitlines()
+    for at, line in enumerate(lines):
+        first = line.split("-")[0]
+        if all(digit in "0123456789abcdef" for digit in first) and int(first, 16) == array.ctypes.data:
+            return 1024 * next(int(each.split()[1]) for each in lines[at:] if each.startswith("Rss:"))
+    raise AssertionError("no map begins there")

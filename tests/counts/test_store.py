@@ -108,7 +108,7 @@ def test_nothing_is_left_behind_by_a_failed_save(tmp_path: Path, monkeypatch: py
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "save", full)
+    monkeypatch.setattr(np.lib.format, "write_array_header_1_0", full)
     with pytest.raises(InputError, match="No space left on device; make room"):
         small().save(tmp_path / "c")
     with pytest.raises(InputError, match="No space left"):
@@ -122,7 +122,7 @@ def test_folders_made_for_a_failed_save_are_removed(tmp_path: Path, monkeypatch:
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "save", full)
+    monkeypatch.setattr(np.lib.format, "write_array_header_1_0", full)
     with pytest.raises(InputError, match="No space left"):
         small().save(tmp_path / "a" / "b" / "c")
     assert os.listdir(tmp_path) == []

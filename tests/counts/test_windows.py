@@ -15,11 +15,11 @@ import bayesvec as bv
 import naive_counts as naive
 from bayesvec.counts import spill as memory
 from bayesvec.counts import windows as pairs
+from bayesvec.counts.documents import Lengths, document_bounds, spans
 from bayesvec.counts.options import PairOptions
 from bayesvec.errors import InputError, OptionError
 from bayesvec.kernels import counting as kernels
 from bayesvec.kernels import rng
-from bayesvec.text import corpus
 from bayesvec.text.tokens import make_tokenizer
 from count_tools import check_sides, drawer, plain_count, texts, zipf_documents
 
@@ -140,8 +140,9 @@ def test_the_counts_do_not_depend_on_threads_memory_or_chunks(monkeypatch, tmp_p
     for threads in (2, 3):
         assert plain_count(file, threads=threads, **options).fingerprint == reference.fingerprint
     monkeypatch.setattr(memory, "SMALLEST", 1)
-    monkeypatch.setattr(corpus, "_DOCUMENT_BYTES", 0.1)  # so few would be refused
-    monkeypatch.setattr(pairs, "_THINNED_AT_ONCE", 1000)
+    monkeypatch.setattr(
+        pairs, "spans", lambda bounds, size=7: spans(bounds, min(size, 7))
+    )  # shorter than documents
     for limit in (30_000, 3_000, 100):
         bounded = plain_count(file, threads=2, memory=limit, **options)
         assert bounded.fingerprint == reference.fingerprint
@@ -149,6 +150,30 @@ def test_the_counts_do_not_depend_on_threads_memory_or_chunks(monkeypatch, tmp_p
         assert bounded.recipe == reference.recipe
     assert isinstance(bounded.by_word.other.base, np.memmap)
     np.testing.assert_array_equal(bounded.source.tokens, reference.source.tokens)
+    bounded.save(tmp_path / "bounded")
+    reference.save(tmp_path / "reference")
+    for path in (tmp_path / "reference").iterdir():
+        assert (tmp_path / "bounded" / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(0, 12), max_size=12), st.integers(1, 9))
+def test_spans_cover_all_tokens_and_documents(sizes, most):
+    bounds = np.cumsum([0, *sizes])
+    lengths, token, document = Lengths(10**6), 0, 0
+    for span in spans(bounds, most):
+        assert span.token == token
+        assert span.tokens_end - token <= most
+        assert span.documents_end - span.document <= most
+        continues = token > bounds[span.document]
+        assert span.document == document - continues
+        inside = np.clip(bounds[span.document : span.documents_end + 1], span.token, span.tokens_end)
+        lengths.append(np.diff(inside), continues)
+        token, document = span.tokens_end, span.documents_end
+    assert (token, document) == (bounds[-1], len(sizes))
+    joined = lengths.finish()
+    assert joined.tolist() == sizes
+    assert document_bounds(joined, memory=10**6).tolist() == bounds.tolist()
 
 
 def test_each_kind_of_bucket_gives_the_same_pairs(monkeypatch):
@@ -222,7 +247,9 @@ def test_subsampling_keeps_the_right_fraction():
     keep = pairs._keep_probability(frequency, 0.05)
     np.testing.assert_allclose(keep, [np.sqrt(0.05 / 0.9), np.sqrt(0.05 / 0.09), 1.0])
     bounds, number = np.array([0, len(tokens)]), np.array([9])
-    kept, _ = kernels.thin(tokens, bounds, number, 0, 1, keep, rng.make_key(1, rng.SUBSAMPLE), True)
+    kept, _ = kernels.thin(
+        tokens, bounds, number, (0, 1, 0, len(tokens)), keep, rng.make_key(1, rng.SUBSAMPLE), True
+    )
     share = np.bincount(kept) / size
     z = (share - keep)[:2] / np.sqrt(keep * (1 - keep) / size)[:2]
     bound = stats.norm.isf(ERROR_RATE / 4)

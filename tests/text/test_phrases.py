@@ -47,7 +47,7 @@ def test_phrases_are_those_of_gensim(threshold, min_count):
 def test_phrases_do_not_depend_on_the_memory(monkeypatch, step, most):
     options = {"documents": documents(40), "phrases": True, "phrase_threshold": 1.0, "phrase_min_count": 2}
     expected = bv.count(**options)
-    monkeypatch.setattr(phrases_module, "_STEP", step)
+    monkeypatch.setattr(phrases_module, "PART", step)
     original = phrases_module._phrases
     monkeypatch.setattr(
         phrases_module, "_phrases", lambda *given, **limit: original(*given, **(limit | {"most": most}))

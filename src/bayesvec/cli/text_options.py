@@ -87,7 +87,7 @@ _OPTIONS = [
     parameter(
         "memory",
         str,
-        "Memory for text and pairs, such as 1GB; beyond it, temporary files in TMPDIR [default: half of all].",
+        "Memory for counting, such as 1GB, beyond a base of 200 MB; the rest is in TMPDIR [default: half of all].",
         TEXT,
     ),
 ]

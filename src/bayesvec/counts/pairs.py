@@ -14,6 +14,7 @@ import numpy.typing as npt
 from bayesvec._parallel import chunks_by_cost
 from bayesvec._types import Float64, Int32, Int64
 from bayesvec.counts.documents import EncodedCorpus, offsets
+from bayesvec.counts.spill import parts
 from bayesvec.errors import InputError
 
 SAMPLES_AT_ONCE = 1 << 24  # pairs
@@ -138,12 +139,12 @@ class PairCounts:
     @cached_property
     def num_positives(self) -> int:
         """Number of positive samples over all pairs."""
-        return int(self.by_word.n_pos.sum(dtype=np.int64))
+        return sum(int(part.sum(dtype=np.int64)) for part in parts(self.by_word.n_pos))
 
     @cached_property
     def num_negatives(self) -> int:
         """Number of negative samples over all pairs."""
-        return int(self.by_word.n_neg.sum(dtype=np.int64))
+        return sum(int(part.sum(dtype=np.int64)) for part in parts(self.by_word.n_neg))
 
     @property
     def num_observations(self) -> int:
@@ -160,7 +161,8 @@ class PairCounts:
             digest.update(np.array([len(encoded), *map(len, encoded)], dtype="<i8").data)
             digest.update(b"".join(encoded))
         for array in self.by_word:
-            digest.update(np.ascontiguousarray(array).data)
+            for part in parts(array):
+                digest.update(np.ascontiguousarray(part).data)
         return digest.hexdigest()[:32]
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:

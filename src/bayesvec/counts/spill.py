@@ -1,10 +1,15 @@
-"""Memory limits, and arrays that spill to a temporary file beyond them."""
+"""Memory limits, and arrays that spill to a temporary file beyond them.
 
-import os
+A file is mapped into memory, so that compiled code reads it like any other array. Its pages count as memory of the
+process once they are touched; so whoever works through an array does it in parts, and releases each (`parts`,
+`release`). The pages stay in the system's cache as long as there is room for them.
+"""
+
+import mmap
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +20,7 @@ from bayesvec._validate import size_in_bytes
 from bayesvec.errors import InputError
 
 SMALLEST = 32_000_000
+PART = 1 << 18  # entries of an array to work on at a time
 
 
 def parse_memory(limit: str | int | None) -> int:
@@ -33,7 +39,8 @@ def parse_memory(limit: str | int | None) -> int:
 class GrowingArray:
     """An array that grows by appending, in memory up to a limit and in a temporary file beyond it.
 
-    The file has no name, so nothing is left behind however the process ends. It is in the folder named by ``TMPDIR``.
+    The file is written like any other, and mapped into memory when the array is complete. It is in the folder named
+    by ``TMPDIR`` and has no name, so nothing is left behind however the process ends.
 
     Parameters
     ----------
@@ -49,7 +56,6 @@ class GrowingArray:
         self._limit = limit
         self._parts: list[Array] = []
         self._file: IO[bytes] | None = None
-        self.in_file = False
 
     def append(self, part: Array) -> None:
         """Append the entries of ``part``."""
@@ -68,7 +74,6 @@ class GrowingArray:
     def _append(self, part: Array) -> None:
         if self._file is None and self.size * self.dtype.itemsize > self._limit:
             self._file = _temporary_file()
-            self.in_file = True
             for earlier in self._parts:
                 self._file.write(earlier.data)
             self._parts.clear()
@@ -92,21 +97,43 @@ class GrowingArray:
         return whole
 
 
-def empty_array(size: int, dtype: npt.DTypeLike, *, in_file: bool) -> Array:
-    """Return an uninitialised array, in memory or mapped to a temporary file without a name."""
-    if not in_file or size == 0:
-        return np.empty(size, dtype=dtype)
-    with _room(), _temporary_file() as file:
-        _reserve(file, size * np.dtype(dtype).itemsize)
-        return np.asarray(np.memmap(file, dtype=dtype, mode="r+", shape=(size,)))
+def grown(pieces: Iterable[Array], dtype: npt.DTypeLike, limit: int) -> Array:
+    """Return ``pieces`` one after another as an array, in a temporary file if it has more than ``limit`` bytes."""
+    whole = GrowingArray(dtype, limit)
+    for piece in pieces:
+        whole.append(piece)
+    return whole.finish()
 
 
-def _reserve(file: IO[bytes], size: int) -> None:
-    """Allocate the file; a full disk is an error here, not a crash while the mapped array is written."""
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(file.fileno(), 0, size)
-    else:
-        file.truncate(size)
+def parts(array: Array, size: int = PART) -> Iterator[Array]:
+    """Yield an array in parts of ``size`` entries; each is released when the next is taken."""
+    for first in range(0, len(array), size):
+        yield array[first : first + size]
+        release(array[first : first + size])
+
+
+def is_mapped(array: Array) -> bool:
+    """Whether an array is in a file, which is mapped into memory."""
+    return _map_of(array) is not None
+
+
+def release(*arrays: Array) -> None:
+    """Take arrays that are in files out of the process's memory; what is in the files does not change."""
+    for array in arrays:
+        mapped = _map_of(array)
+        if mapped is None or not hasattr(mmap, "MADV_DONTNEED") or not array.nbytes:
+            continue
+        whole: Array = np.frombuffer(mapped, dtype=np.uint8)
+        first = array.ctypes.data - whole.ctypes.data
+        start = first - first % mmap.PAGESIZE
+        mapped.madvise(mmap.MADV_DONTNEED, start, first + array.nbytes - start)
+
+
+def _map_of(array: Any) -> mmap.mmap | None:
+    """Return the map of an array; it is shared with the file, never private (mode "c" of `np.memmap`)."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return array if isinstance(array, mmap.mmap) else None
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from bayesvec._types import Array
 from bayesvec.counts.documents import EncodedCorpus
 from bayesvec.counts.left_out import note
 from bayesvec.counts.pairs import PairCounts, Side
+from bayesvec.counts.spill import parts
 from bayesvec.counts.table import ENDINGS, from_table
 from bayesvec.errors import InputError
 
@@ -114,8 +115,12 @@ def _write(counts: PairCounts, folder: Path, extra: Mapping[str, Array]) -> None
 
 
 def _save_array(file: Path, array: Array) -> int:
-    """Write an array; return the checksum of the file."""
-    np.save(file, array, allow_pickle=False)
+    """Write an array as `np.save` does, in parts; return the checksum of the file."""
+    array = np.ascontiguousarray(array)
+    with file.open("wb") as handle:
+        np.lib.format.write_array_header_1_0(handle, np.lib.format.header_data_from_array_1_0(array))
+        for part in parts(array):
+            handle.write(part.data)
     return files.checksum_of_file(file)
 
 
@@ -382,7 +387,10 @@ class _Folder(NamedTuple):
 
 
 def _hash(array: Array) -> str:
-    return hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()[:32]
+    digest = hashlib.sha256()
+    for part in parts(array):
+        digest.update(np.ascontiguousarray(part).data)
+    return digest.hexdigest()[:32]
 
 
 def _seal(manifest: dict[str, Any]) -> str:

@@ -1,7 +1,6 @@
 """Windows over encoded documents: from token ids to pair counts."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,18 +8,18 @@ import numpy as np
 from bayesvec._parallel import chunks_by_cost
 from bayesvec._pipeline import check_threads, in_order
 from bayesvec._progress import progress
-from bayesvec._types import Bool, Float64, Int32, Int64
-from bayesvec.counts.documents import EncodedCorpus, offsets
+from bayesvec._types import Array, Bool, Float64, Int32, Int64
+from bayesvec.counts.documents import EncodedCorpus, Lengths, Span, document_bounds, offsets, spans
 from bayesvec.counts.options import PairOptions
 from bayesvec.counts.pairs import PairCounts, Side
-from bayesvec.counts.spill import GrowingArray, empty_array, parse_memory
+from bayesvec.counts.spill import PART, GrowingArray, is_mapped, parse_memory, parts, release
 from bayesvec.errors import InputError
 from bayesvec.kernels import counting as kernels
 from bayesvec.kernels import rng
 
 LONG = 20_000_000  # tokens from which each step is announced where there is no terminal
-_THINNED_AT_ONCE = 1 << 22
-_MOST_RANGES = 16  # of rows that are transposed at once: each needs a number for every context
+
+_PAIR_BYTES = 20  # of a pair by context: other, n_pos, n_neg, and its entry by word
 
 # Appending to a list of samples is faster than counting in a table, whose memory is accessed at random; so a list may
 # be this many times as long as the table.
@@ -85,9 +84,14 @@ def count_corpus(
             "there are no pairs: no document has two words of the vocabulary within one window; "
             "keep more words, or widen the window"
         )
-    by_word, in_file = _by_word(task, memory=limit, threads=workers or count, show=show)
-    with progress("sorting by context", None, enabled=show, announce=in_file):
-        by_context, permutation = _by_context(by_word, len(vocabulary), in_file=in_file, threads=count)
+    left = (
+        limit * (2 + is_mapped(corpus.tokens) + is_mapped(task.tokens)) // 8
+    )  # of the memory; pairs take another
+    by_word = _by_word(task, memory=limit, room=left, threads=workers or count, show=show)
+    with progress("sorting by context", None, enabled=show, announce=is_mapped(by_word.other)):
+        by_context, permutation = _by_context(
+            by_word, len(vocabulary), memory=limit, room=left, threads=count
+        )
     for array in (*by_word, *by_context, permutation):
         array.flags.writeable = False
     words, group_of_row = _row_names(corpus, vocabulary, groups)
@@ -139,19 +143,25 @@ def _negative_weight(frequency: Int64, power: float) -> Float64:
 def _thinned(
     corpus: EncodedCorpus, keep: Float64, key: rng.Key, close_up: bool, *, memory: int, threads: int
 ) -> tuple[Int32, Int64]:
-    """Remove tokens from the documents (`kernels.thin`), a few million tokens at a time."""
-    tokens = GrowingArray(np.int32, memory // 4)
-    lengths: list[Int64] = []
-    ends = np.searchsorted(corpus.bounds, np.arange(_THINNED_AT_ONCE, len(corpus.tokens), _THINNED_AT_ONCE))
+    """Remove tokens from the documents (`kernels.thin`), a span at a time."""
+    tokens, lengths = GrowingArray(np.int32, memory // 4), Lengths(memory)
 
-    def part(documents: tuple[int, int]) -> tuple[Int32, Int64]:
-        return kernels.thin(corpus.tokens, corpus.bounds, corpus.numbers, *documents, keep, key, close_up)
+    def part(span: Span) -> tuple[Span, Int32, Int64]:
+        kept = kernels.thin(corpus.tokens, corpus.bounds, corpus.numbers, span, keep, key, close_up)
+        _release(corpus.tokens, (corpus.bounds, corpus.numbers), span)
+        return span, *kept
 
-    edges = pairwise([0, *np.unique(ends).tolist(), corpus.num_documents])
-    for kept, kept_lengths in in_order(part, edges, threads=threads, here=True):
+    at_once = max(1, min(PART, memory // 256))
+    for span, kept, kept_lengths in in_order(part, spans(corpus.bounds, at_once), threads=threads, here=True):
         tokens.append(kept)
-        lengths.append(kept_lengths)
-    return tokens.finish(), offsets(np.concatenate(lengths))
+        lengths.append(kept_lengths, continues=span.token > corpus.bounds[span.document])
+    return tokens.finish(), document_bounds(lengths.finish(), memory=memory)
+
+
+def _release(tokens: Int32, of_documents: Sequence[Array], span: Span) -> None:
+    """Release what a span needs of arrays in files: the tokens, and what has an entry for each document."""
+    release(tokens[span.token : span.tokens_end])
+    release(*(array[span.document : span.documents_end] for array in of_documents))
 
 
 def _keep_probability(frequency: Int64, threshold: float | None) -> Float64:
@@ -175,25 +185,25 @@ def _positives(
     tokens: Int32, bounds: Int64, group_of: Int32, row_of: Int32, window: int, num_rows: int, *, threads: int
 ) -> Int64:
     """Return the number of positive samples of each row."""
+    idle = [np.zeros(num_rows, dtype=np.int64) for _ in range(threads)]
 
-    def part(documents: tuple[int, int]) -> Int64:
-        counted = np.zeros(num_rows, dtype=np.int64)
-        kernels.positives_per_row(tokens, bounds, group_of, row_of, window, *documents, counted)
-        return counted
+    def part(span: Span) -> None:
+        counted = idle.pop()
+        kernels.positives_per_row(tokens, bounds, group_of, row_of, window, span, counted)
+        idle.append(counted)
+        _release(tokens, (bounds, group_of), span)
 
-    ends = np.searchsorted(bounds, np.linspace(0, len(tokens), 4 * threads + 1)[1:-1])
-    edges = [0, *ends.tolist(), len(bounds) - 1]
-    total = np.zeros(num_rows, dtype=np.int64)
-    for counted in in_order(part, pairwise(edges), threads=threads, here=True):
-        total += counted
+    for _ in in_order(part, spans(bounds), threads=threads, here=True):
+        pass
+    total = np.sum(idle, axis=0)
     if len(total) and total.max() >= 2**31:
         raise InputError(f"a word has {total.max()} positive samples; at most {2**31 - 1} are allowed")
-    return total
+    return np.asarray(total)
 
 
-def _by_word(task: _Task, *, memory: int, threads: int, show: bool) -> tuple[Side, bool]:
-    """Count all rows; return the pairs by word, and whether they are in temporary files."""
-    chunks = _chunks(task, memory=memory // 4, threads=threads)
+def _by_word(task: _Task, *, memory: int, room: int, threads: int, show: bool) -> Side:
+    """Count all rows, as many at a time as there is room for; return the pairs by word."""
+    chunks = _chunks(task, memory=room, threads=threads)
     pairs = [GrowingArray(np.int32, memory // 24) for _ in range(3)]  # other, n_pos, n_neg
     row_pairs: list[Int64] = []
     idle = [_Scratch() for _ in range(threads)]
@@ -214,8 +224,7 @@ def _by_word(task: _Task, *, memory: int, threads: int, show: bool) -> tuple[Sid
                 array.append(part)
             advance(float(task.samples[first:last].sum()), f"{pairs[0].size:,} pairs")
     idle.clear()
-    in_file = pairs[0].in_file
-    return Side(offsets(np.concatenate(row_pairs)), *(array.finish() for array in pairs)), in_file
+    return Side(offsets(np.concatenate(row_pairs)), *(array.finish() for array in pairs))
 
 
 def _chunks(task: _Task, *, memory: int, threads: int) -> list[tuple[int, int]]:
@@ -262,7 +271,10 @@ def _count_rows(task: _Task, first: int, last: int, scratch: _Scratch) -> tuple[
     buffer = scratch.take("buffer", int(start[-1]))
     for bucket in np.flatnonzero(dense):
         buffer[start[bucket] : start[bucket + 1]] = 0
-    kernels.fill_buckets(*task[:-1], first, dense, start[:-1].copy(), buffer)
+    cursor = start[:-1].copy()
+    for span in spans(task.bounds):
+        kernels.fill_buckets(*task[:-1], span, first, dense, cursor, buffer)
+        _release(task.tokens, (task.bounds, task.numbers, task.group_of), span)
     most = int(np.minimum(num_contexts, samples).sum())
     other, n_pos, n_neg = (scratch.take(name, most) for name in Side._fields[1:])
     row_pairs = np.empty(last - first, dtype=np.int64)
@@ -271,31 +283,32 @@ def _count_rows(task: _Task, first: int, last: int, scratch: _Scratch) -> tuple[
     return row_pairs, [array[:size].copy() for array in (other, n_pos, n_neg)]
 
 
-def _by_context(by_word: Side, num_contexts: int, *, in_file: bool, threads: int) -> tuple[Side, Int64]:
-    """Return the pairs by context, and the entry by word of each; each thread takes a range of rows."""
-    size = len(by_word.other)
-    ranges = chunks_by_cost(np.diff(by_word.indptr), min(threads, _MOST_RANGES))
+def _by_context(
+    by_word: Side, num_contexts: int, *, memory: int, room: int, threads: int
+) -> tuple[Side, Int64]:
+    """Return the pairs by context, and the entry by word of each; each thread takes a range of contexts."""
+    occurrences = np.zeros(num_contexts, dtype=np.int64)
+    for part in parts(by_word.other):
+        kernels.add_occurrences(part, occurrences)
+    indptr = offsets(occurrences)
+    blocks = chunks_by_cost(np.diff(by_word.indptr), 1 + len(by_word.other) // PART)  # of rows
 
-    def occurrences(rows: tuple[int, int]) -> Int64:
-        counted = np.zeros(num_contexts, dtype=np.int64)
-        kernels.add_occurrences(by_word.other[slice(*by_word.indptr[[*rows]])], counted)
-        return counted
+    def transposed(contexts: tuple[int, int]) -> tuple[Array, ...]:
+        cursor = indptr[slice(*contexts)] - indptr[contexts[0]]
+        size = indptr[contexts[1]] - indptr[contexts[0]]
+        found = *(np.empty(size, np.int32) for _ in range(3)), np.empty(size, np.int64)
+        for rows in blocks:
+            kernels.transpose(*by_word, rows, contexts, cursor, *found)
+            release(*(array[slice(*by_word.indptr[[*rows]])] for array in by_word[1:]))
+        return found
 
-    counted = list(in_order(occurrences, ranges, threads=threads, here=True))
-    indptr = offsets(np.sum(counted, axis=0))
-    cursors = indptr[:-1] + np.cumsum([np.zeros(num_contexts, dtype=np.int64), *counted[:-1]], axis=0)
-    other, n_pos, n_neg = (empty_array(size, np.int32, in_file=in_file) for _ in range(3))
-    permutation = empty_array(size, np.int64, in_file=in_file)
-
-    def transposed(of_range: tuple[tuple[int, int], Int64]) -> None:
-        (first, last), cursor = of_range
-        ends = by_word.indptr[: last + 1].copy()
-        ends[:first] = ends[first]  # the rows before have no pairs
-        kernels.transpose(ends, *by_word[1:], cursor, other, n_pos, n_neg, permutation)
-
-    for _ in in_order(transposed, zip(ranges, cursors, strict=True), threads=threads, here=True):
-        pass
-    return Side(indptr, other, n_pos, n_neg), permutation
+    wholes = [GrowingArray(np.int32, memory // 24) for _ in range(3)], GrowingArray(np.int64, memory // 12)
+    at_once = max(1, room // (threads + 2) // _PAIR_BYTES)  # pairs: being sorted, sorted, and appended
+    ranges = chunks_by_cost(occurrences, max(4 * threads, 1 + len(by_word.other) // at_once))
+    for found in in_order(transposed, ranges, threads=threads, here=True):
+        for whole, part in zip((*wholes[0], wholes[1]), found, strict=True):
+            whole.append(part)
+    return Side(indptr, *(whole.finish() for whole in wholes[0])), wholes[1].finish()
 
 
 def _row_names(

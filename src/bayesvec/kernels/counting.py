@@ -11,6 +11,8 @@ from bayesvec._types import Bool, Float64, Int32, Int64
 from bayesvec.kernels.compiled import compiled, inlined
 from bayesvec.kernels.rng import Key, at_sweep, bits, to_uniform
 
+Span = tuple[int, int, int, int]  # first document, one past the last, first token, one past the last
+
 
 @compiled
 def alias_table(weight: Float64) -> tuple[Float64, Int32]:
@@ -61,8 +63,7 @@ def thin(
     tokens: Int32,
     bounds: Int64,
     numbers: Int64,
-    first: int,
-    last: int,
+    span: Span,
     keep: Float64,
     key: Key,
     close_up: bool,
@@ -73,8 +74,8 @@ def thin(
     ----------
     tokens, bounds, numbers : ndarray
         The documents, as in `bayesvec.counts.documents.EncodedCorpus`.
-    first, last : int
-        The range of documents to thin.
+    span : (int, int, int, int)
+        The range of documents, and the range of their tokens, to thin.
     keep : ndarray of float64
         The probability that a token of each word stays.
     key : Key
@@ -85,17 +86,18 @@ def thin(
     Returns
     -------
     tokens : ndarray of int32
-        What is kept of the documents, one after another.
+        What is kept of the tokens, one after another.
     lengths : ndarray of int64
-        The length of each of them.
+        How many of them are in each document.
     """
-    kept = np.empty(bounds[last] - bounds[first], np.int32)
-    lengths = np.empty(last - first, np.int64)
+    first_document, last_document, first, last = span
+    kept = np.empty(last - first, np.int32)
+    lengths = np.empty(last_document - first_document, np.int64)
     at = 0
-    for document in range(first, last):
+    for document in range(first_document, last_document):
         begin = bounds[document]
         at_begin = at
-        for i in range(begin, bounds[document + 1]):
+        for i in range(max(begin, first), min(bounds[document + 1], last)):
             token = tokens[i]
             if token >= 0 and keep[token] < 1.0:
                 number = i - begin
@@ -105,7 +107,7 @@ def thin(
             if token >= 0 or not close_up:
                 kept[at] = token
                 at += 1
-        lengths[document - first] = at - at_begin
+        lengths[document - first_document] = at - at_begin
     return kept[:at], lengths
 
 
@@ -120,10 +122,11 @@ def gather(tokens: Int32, bounds: Int64, documents: Int64, out: Int32) -> None:
 
 
 @compiled
-def mark_rows(tokens: Int32, bounds: Int64, group_of: Int32, occurs: Bool) -> None:
-    """Mark in ``occurs``, (words, groups), which words occur in documents of which groups."""
-    for document in range(len(group_of)):
-        for i in range(bounds[document], bounds[document + 1]):
+def mark_rows(tokens: Int32, bounds: Int64, group_of: Int32, span: Span, occurs: Bool) -> None:
+    """Mark in ``occurs``, (words, groups), which words of a span of tokens occur in documents of which groups."""
+    first_document, last_document, first, last = span
+    for document in range(first_document, last_document):
+        for i in range(max(bounds[document], first), min(bounds[document + 1], last)):
             if tokens[i] >= 0:
                 occurs[tokens[i], group_of[document]] = True
 
@@ -135,11 +138,10 @@ def positives_per_row(
     group_of: Int32,
     row_of: Int32,
     window: int,
-    first: int,
-    last: int,
+    span: Span,
     out: Int64,
 ) -> None:
-    """Add to ``out`` the number of positive pairs of each word row in documents ``first`` to ``last``.
+    """Add to ``out`` the number of positive pairs of each word row in a span of tokens.
 
     Parameters
     ----------
@@ -149,18 +151,19 @@ def positives_per_row(
         The word row of each word in each group.
     window : int
         Reach of the window to each side; 0 is the whole document.
-    first, last : int
-        The range of documents.
+    span : (int, int, int, int)
+        The range of documents, and the range of their tokens.
     out : ndarray of int64
         One entry per word row.
     """
-    for document in range(first, last):
+    first_document, last_document, first, last = span
+    for document in range(first_document, last_document):
         begin, end = bounds[document], bounds[document + 1]
         reach = window if window > 0 else end - begin
         inside = 0  # tokens of the vocabulary between low and high
-        low = begin
-        high = begin
-        for i in range(begin, end):
+        low = max(begin, first - reach)
+        high = low
+        for i in range(max(begin, first), min(end, last)):
             while high < end and high <= i + reach:
                 inside += tokens[high] >= 0
                 high += 1
@@ -193,12 +196,13 @@ def fill_buckets(
     share: Float64,
     alias: Int32,
     key: Key,
+    span: Span,
     first_row: int,
     dense: Bool,
     cursor: Int64,
     buffer: Int32,
 ) -> None:
-    """Put every sample of the rows from ``first_row`` on into their buckets.
+    """Put every sample that a span of tokens has of the rows from ``first_row`` on into their buckets.
 
     A sample is coded ``2 * context`` if it is positive, ``2 * context + 1`` if negative. Slot ``s`` of the
     window around token ``i`` takes the numbers ``(i * 2 * reach + s) * negatives`` and on of its document.
@@ -213,22 +217,25 @@ def fill_buckets(
         The distribution of negative contexts (`alias_table`).
     key : Key
         Of the random numbers.
+    span : (int, int, int, int)
+        The range of documents, and the range of their tokens.
     first_row : int
         The row of the first bucket.
     dense : ndarray of bool
         Whether each bucket is a table over codes; else it is a list of codes.
     cursor : ndarray of int64
-        Where each bucket begins; of a list, moved to its end.
+        Where the next sample of each bucket goes; of a table, where it begins.
     buffer : ndarray of int32
         The buckets; tables begin with zeros.
     """
     last_row = first_row + len(dense)
     num_contexts = len(share)
-    for document in range(len(bounds) - 1):
+    first_document, last_document, first, last = span
+    for document in range(first_document, last_document):
         begin, end = bounds[document], bounds[document + 1]
         rows = row_of[group_of[document]]
         reach = window if window > 0 else end - begin
-        for i in range(begin, end):
+        for i in range(max(begin, first), min(end, last)):
             word = tokens[i]
             if word < 0 or not first_row <= rows[word] < last_row:
                 continue
@@ -341,31 +348,38 @@ def transpose(
     other: Int32,
     n_pos: Int32,
     n_neg: Int32,
+    rows: tuple[int, int],
+    contexts: tuple[int, int],
     cursor: Int64,
     t_other: Int32,
     t_pos: Int32,
     t_neg: Int32,
     permutation: Int64,
 ) -> None:
-    """Write the pairs held by word once more, held by context.
+    """Write the pairs of some rows and some contexts, held by word, once more, held by context.
 
     Parameters
     ----------
     indptr, other, n_pos, n_neg : ndarray
-        The pairs by word.
+        All pairs by word.
+    rows, contexts : (int, int)
+        The range of rows and the range of contexts.
     cursor : ndarray of int64
-        Where each context's pairs begin; moved to their ends.
+        Where the next pair of each of these contexts goes; moved on.
     t_other, t_pos, t_neg : ndarray of int32
         Written: the pairs by context.
     permutation : ndarray of int64
         Written: the entry by word of each entry by context.
     """
-    for row in range(len(indptr) - 1):
-        for entry in range(indptr[row], indptr[row + 1]):
-            context = other[entry]
-            at = cursor[context]
-            cursor[context] = at + 1
+    first, last = contexts
+    for row in range(rows[0], rows[1]):
+        end = indptr[row + 1]
+        entry = indptr[row] + np.searchsorted(other[indptr[row] : end], first)
+        while entry < end and other[entry] < last:
+            at = cursor[other[entry] - first]
+            cursor[other[entry] - first] = at + 1
             t_other[at] = row
             t_pos[at] = n_pos[entry]
             t_neg[at] = n_neg[entry]
             permutation[at] = entry
+            entry += 1

@@ -144,7 +144,7 @@ def scan(data: UInt8, starts: Int64, ends: Int64, classes: UInt8) -> tuple[Int32
 
 @compiled
 def expand(
-    segments: Int32, last: Int64, word_first: Int64, word_last: Int64, words: Int32, frequency: Int64
+    segments: Int32, last: Int64, bounds: Int64, words: Int32, frequency: Int64
 ) -> tuple[Int32, Int64]:
     """Replace each segment by its words and count them.
 
@@ -152,10 +152,10 @@ def expand(
     ----------
     segments, last : ndarray
         As `scan` returns them.
-    word_first, word_last : ndarray of int64
-        Type ``k`` stands for ``words[word_first[k] : word_last[k]]``.
+    bounds : ndarray of int64
+        Type ``k`` stands for ``words[bounds[k] : bounds[k + 1]]``.
     words : ndarray of int32
-        The words of all segments ever met, one after another.
+        The words of all types of segments, one after another.
     frequency : ndarray of int64
         How often each word occurred; added to.
 
@@ -168,7 +168,7 @@ def expand(
     """
     size = np.int64(0)
     for segment in segments:
-        size += word_last[segment] - word_first[segment]
+        size += bounds[segment + 1] - bounds[segment]
     tokens = np.empty(size, np.int32)
     lengths = np.empty(len(last), np.int64)
     at = 0
@@ -177,7 +177,7 @@ def expand(
         begin = at
         while segment_at < last[document]:
             segment = segments[segment_at]
-            for k in range(word_first[segment], word_last[segment]):
+            for k in range(bounds[segment], bounds[segment + 1]):
                 tokens[at] = words[k]
                 frequency[words[k]] += 1
                 at += 1

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from bayesvec.counts.spill import GrowingArray
+from bayesvec._types import Int32, Int64
+from bayesvec.counts.spill import GrowingArray, parts
 from bayesvec.text.corpus import TokenStream
 from bayesvec.text.sources import ReadOptions
 from bayesvec.text.tables import Record, group_of, name_in
@@ -44,11 +45,13 @@ def collect_baskets(
             _append(some, items, baskets)
     _append(some, items, baskets)
     tokens, basket_of = items.finish(), baskets.finish()
-    order = np.argsort(basket_of, kind="stable")
-    lengths = np.bincount(basket_of, minlength=len(number_of_basket)).astype(np.int64)
-    frequency = np.bincount(tokens, minlength=len(number_of_item)).astype(np.int64)
+    lengths, frequency = (
+        _occurrences(basket_of, len(number_of_basket)),
+        _occurrences(tokens, len(number_of_item)),
+    )
     groups = [group for _, group in number_of_basket if group is not None]
-    return TokenStream(tokens[order], lengths, list(number_of_item), frequency, groups or None)
+    ordered = _by_basket(tokens, basket_of, lengths, memory=memory)
+    return TokenStream(ordered, lengths, list(number_of_item), frequency, groups or None)
 
 
 def _append(some: list[tuple[int, int]], items: GrowingArray, baskets: GrowingArray) -> None:
@@ -57,3 +60,29 @@ def _append(some: list[tuple[int, int]], items: GrowingArray, baskets: GrowingAr
         items.append(numbers[:, 0])
         baskets.append(numbers[:, 1])
         some.clear()
+
+
+def _occurrences(numbers: Int32, size: int) -> Int64:
+    total = np.zeros(size, dtype=np.int64)
+    for part in parts(numbers):
+        total += np.bincount(part, minlength=size)
+    return total
+
+
+def _by_basket(items: Int32, baskets: Int32, lengths: Int64, *, memory: int) -> Int32:
+    """Return the items basket by basket, otherwise in order: some baskets at a time."""
+    ends = np.cumsum(lengths)
+    ordered = GrowingArray(np.int32, memory // 8)
+    first = 0
+    while first < len(lengths):
+        # at least one basket; a row takes its item, its basket, its place in the order, and the same in parts
+        done = int(ends[first - 1]) if first else 0
+        last = max(first + 1, int(np.searchsorted(ends, done + memory // 128, side="right")))
+        found = []
+        for some, of in zip(parts(items), parts(baskets), strict=True):
+            inside = (of >= first) & (of < last)
+            found.append((some[inside], of[inside]))
+        some, of = (np.concatenate(column) for column in zip(*found, strict=True))
+        ordered.append(some[np.argsort(of, kind="stable")])
+        first = last
+    return ordered.finish()

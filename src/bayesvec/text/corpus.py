@@ -11,15 +11,13 @@ import numpy as np
 from bayesvec._pipeline import in_order
 from bayesvec._progress import progress
 from bayesvec._types import Int32, Int64
-from bayesvec.counts.documents import EncodedCorpus, offsets
+from bayesvec.counts.documents import BOUNDS_SHARE, EncodedCorpus, Lengths, document_bounds, spans
 from bayesvec.counts.left_out import left_out
-from bayesvec.counts.spill import GrowingArray
+from bayesvec.counts.spill import PART, GrowingArray, grown, parts, release
 from bayesvec.errors import InputError
 from bayesvec.text.reading import Block
 from bayesvec.text.tokens import Tokenizer, WordTable
 from bayesvec.text.vocabulary import VocabularyOptions, choose_vocabulary
-
-_DOCUMENT_BYTES = 64  # of memory for each document: its length, where it starts, its number, its group
 
 
 class TokenStream(NamedTuple):
@@ -82,33 +80,6 @@ def _scan(tokenizer: Tokenizer, block: Block) -> tuple[Block, tuple[Int32, Int64
     return block, scan(data, block.starts, block.ends, tokenizer.classes)
 
 
-class Lengths:
-    """The length of each document; parts of a document in several blocks are added up."""
-
-    def __init__(self, memory: int) -> None:
-        self._parts: list[Int64] = []
-        self._size = 0
-        self._most = memory // _DOCUMENT_BYTES
-
-    def append(self, lengths: Int64, continues: bool) -> None:
-        """Append the lengths of more documents; if it ``continues``, the first is the rest of the last one."""
-        if continues and len(lengths):
-            self._parts[-1][-1] += lengths[0]
-            lengths = lengths[1:]
-        if len(lengths):
-            self._parts.append(lengths)
-            self._size += len(lengths)
-        if self._size > self._most:
-            raise InputError(
-                f"there are more than {self._most:,} documents, empty ones included, and each takes "
-                f"{_DOCUMENT_BYTES} bytes: raise --memory (memory=), or remove empty lines"
-            )
-
-    def finish(self) -> Int64:
-        """Return all lengths."""
-        return np.concatenate([np.zeros(0, np.int64), *self._parts])
-
-
 def number_lists(documents: Iterable[Sequence[str]], tokenizer: Tokenizer, *, memory: int) -> TokenStream:
     """Number the words of tokenised documents."""
     table = WordTable(tokenizer)
@@ -123,7 +94,12 @@ def number_lists(documents: Iterable[Sequence[str]], tokenizer: Tokenizer, *, me
 
 
 def encode(
-    stream: TokenStream, forms: list[str | None], options: VocabularyOptions, pair_options: dict[str, Any]
+    stream: TokenStream,
+    forms: list[str | None],
+    options: VocabularyOptions,
+    pair_options: dict[str, Any],
+    *,
+    memory: int,
 ) -> tuple[EncodedCorpus, tuple[str, ...], tuple[str, ...]]:
     """Choose the vocabulary and replace every token by its row, in place.
 
@@ -137,6 +113,8 @@ def encode(
         Which forms are kept.
     pair_options : dict
         How pairs are counted, kept with the corpus.
+    memory : int
+        Limit on memory in bytes.
 
     Returns
     -------
@@ -149,11 +127,9 @@ def encode(
     """
     vocabulary, frequency, row = choose_vocabulary(forms, stream.frequency, options)
     others = left_out(forms, stream.frequency, row)
-    step = 1 << 22
-    for first in range(0, len(stream.tokens), step):
-        part = stream.tokens[first : first + step]
+    for part in parts(stream.tokens):
         part[:] = row[part]
-    bounds = offsets(stream.lengths)
+    bounds = document_bounds(stream.lengths, memory=memory)
     names: tuple[str, ...] = ()
     group_of = rows = None
     if stream.groups is not None:
@@ -163,7 +139,9 @@ def encode(
         number = {name: at for at, name in enumerate(names)}
         group_of = np.array([number[group] for group in stream.groups], dtype=np.int32)
         rows = _rows_that_occur(stream.tokens, bounds, group_of, len(vocabulary), len(names))
-    numbers = np.arange(len(stream.lengths), dtype=np.int64)
+    size = len(stream.lengths)
+    some = (np.arange(first, min(first + PART, size)) for first in range(0, size, PART))
+    numbers = grown(some, np.int64, memory // BOUNDS_SHARE)
     corpus = EncodedCorpus(stream.tokens, bounds, numbers, frequency, group_of, rows, pair_options, *others)
     return corpus, vocabulary, names
 
@@ -173,5 +151,7 @@ def _rows_that_occur(tokens: Int32, bounds: Int64, group_of: Int32, num_words: i
     from bayesvec.kernels.counting import mark_rows
 
     occurs = np.zeros((num_words, num_groups), dtype=np.bool_)
-    mark_rows(tokens, bounds, group_of, occurs)
+    for span in spans(bounds):
+        mark_rows(tokens, bounds, group_of, span, occurs)
+        release(tokens[span.token : span.tokens_end])
     return np.argwhere(occurs).astype(np.int32)

@@ -125,10 +125,9 @@ def count(
     encoding, errors : str, optional
         How bytes are decoded; ``errors`` is ``strict``, ``replace`` or ``ignore``.
     memory : str or int, optional
-        Limit on the memory for text and pairs, such as ``"1GB"``, beyond a base of about 200 MB; by default half of
-        the machine's. Beyond it, temporary files are used in the folder named by the environment variable TMPDIR;
-        they are mapped into memory, so that a monitor may show them as memory of the process while there is room.
-        What cannot be held is refused. The distinct words are always in memory, about 200 bytes each.
+        Limit on the resident memory of counting, such as ``"1GB"``, beyond a base of about 200 MB and 300 bytes for
+        each distinct word; by default half of the machine's memory. What does not fit goes to temporary files in the
+        folder named by the environment variable TMPDIR; what cannot be held is refused.
     threads : int, optional
         Number of threads; by default one per processor.
     seed : int, optional

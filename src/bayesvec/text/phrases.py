@@ -8,7 +8,6 @@ with :math:`n_{ab}` occurrences of b right after a, the minimum count :math:`m`,
 pairs of words. Pairs above the threshold are joined from left to right; a word is part of one phrase at most.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,11 +15,11 @@ import numpy as np
 
 from bayesvec._types import Array, Bool, Int32, Int64
 from bayesvec._validate import positive, whole
-from bayesvec.counts.documents import offsets
+from bayesvec.counts.documents import document_bounds
+from bayesvec.counts.spill import PART, parts, release
 from bayesvec.text.corpus import TokenStream
 
 JOINED_BY = "_"
-_STEP = 1 << 20  # tokens at a time
 _FEWEST = 1 << 16  # pairs to hold, however little memory there is
 
 
@@ -71,7 +70,7 @@ def join_phrases(
     """
     stream, forms = _by_form(stream, forms)
     joinable = np.array([form is not None for form in forms])
-    pairs = _Pairs(stream.tokens, offsets(stream.lengths), joinable)
+    pairs = _Pairs(stream.tokens, document_bounds(stream.lengths, memory=memory), joinable)
     keys = _phrases(pairs, stream.frequency, options, most=max(_FEWEST, memory // 512))
     number = {word: at for at, word in enumerate(stream.words)}
     words = list(stream.words)
@@ -84,15 +83,10 @@ def join_phrases(
     forms += words[len(forms) :]
     tokens, lengths = _join(pairs, keys, ids, stream.lengths)
     frequency = np.zeros(len(words), dtype=np.int64)
-    for part in _parts(tokens):
+    for part in parts(tokens):
         frequency += np.bincount(part, minlength=len(words))
     joined = stream._replace(tokens=tokens, lengths=lengths, words=words, frequency=frequency)
     return joined, forms, len(keys)
-
-
-def _parts(tokens: Int32) -> Iterator[Int32]:
-    for first in range(0, len(tokens), _STEP):
-        yield tokens[first : first + _STEP]
 
 
 def _by_form(stream: TokenStream, forms: list[str | None]) -> tuple[TokenStream, list[str | None]]:
@@ -105,7 +99,7 @@ def _by_form(stream: TokenStream, forms: list[str | None]) -> tuple[TokenStream,
         ],
         dtype=np.int32,
     )
-    for part in _parts(stream.tokens):
+    for part in parts(stream.tokens):
         part[:] = code[part]
     frequency = np.zeros(len(number), dtype=np.int64)
     np.add.at(frequency, code, stream.frequency)
@@ -134,6 +128,7 @@ class _Pairs(NamedTuple):
             np.searchsorted(self.bounds, first + 1) : np.searchsorted(self.bounds, stop, "right")
         ]
         keys[ends - 1 - first] = -1
+        release(self.tokens[first:stop], ends)
         return keys
 
 
@@ -159,8 +154,8 @@ def _counted(
     """Count the pairs of one of ``parts`` parts; what does not fit becomes a part of its own, for later."""
     held: list[tuple[Int64, Int64]] = []
     total = merged = 0
-    for first in range(0, len(pairs.tokens), _STEP):
-        keys = pairs.at(first, min(first + _STEP, len(pairs.tokens)))
+    for first in range(0, len(pairs.tokens), PART):
+        keys = pairs.at(first, min(first + PART, len(pairs.tokens)))
         keys = keys[(keys >= 0) & _in_part(keys, parts, part)]
         held.append(np.unique(keys, return_counts=True))
         total += len(held[-1][0])
@@ -196,22 +191,23 @@ def _added(held: list[tuple[Int64, Int64]]) -> tuple[Int64, Int64]:
 
 def _join(pairs: _Pairs, phrases: Int64, ids: Int32, lengths: Int64) -> tuple[Int32, Int64]:
     """Replace the two words of each phrase by its number, from left to right, in place."""
-    tokens, shorter = pairs.tokens, np.array(lengths)
+    tokens = pairs.tokens
     if not len(phrases):
-        return tokens, shorter
+        return tokens, lengths
     written, taken = 0, False  # taken: the first token belongs to the phrase before it
-    for first in range(0, len(tokens), _STEP):
-        stop = min(first + _STEP, len(tokens))
+    for first in range(0, len(tokens), PART):
+        stop = min(first + PART, len(tokens))
         keys = pairs.at(first, stop)
         place = np.minimum(np.searchsorted(phrases, keys), len(phrases) - 1)
         joined = _every_other(phrases[place] == keys, taken)
         second = np.concatenate([[taken], joined[:-1]])
         new = np.where(joined, ids[place], tokens[first:stop])[~second]
         document = np.searchsorted(pairs.bounds, first + np.flatnonzero(joined), "right") - 1
-        np.subtract.at(shorter, document, 1)
+        np.subtract.at(lengths, document, 1)
         tokens[written : written + len(new)] = new
+        release(tokens[written:stop])
         written, taken = written + len(new), bool(joined[-1])
-    return tokens[:written], shorter
+    return tokens[:written], lengths
 
 
 def _every_other(marked: Bool, taken: bool) -> Bool:

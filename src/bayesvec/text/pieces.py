@@ -16,9 +16,10 @@ import numpy as np
 
 from bayesvec._pipeline import in_order
 from bayesvec._progress import progress
+from bayesvec.counts.documents import Lengths
 from bayesvec.counts.spill import GrowingArray
 from bayesvec.errors import InputError
-from bayesvec.text.corpus import Lengths, TokenStream, speed, tokenize
+from bayesvec.text.corpus import TokenStream, speed, tokenize
 from bayesvec.text.reading import Block, Tally, read_blocks
 from bayesvec.text.sources import ReadOptions, Source, kind_of
 from bayesvec.text.tokens import Tokenizer

@@ -4,12 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from bayesvec import __version__
 from bayesvec._cluster import Where, on_cluster
 from bayesvec._compiling import announce_compiling
 from bayesvec._progress import tell
+from bayesvec.counts.documents import EncodedCorpus
 from bayesvec.counts.options import PairOptions
 from bayesvec.counts.pairs import PairCounts
+from bayesvec.counts.spill import parts
 from bayesvec.counts.windows import count_corpus
 from bayesvec.errors import InputError
 from bayesvec.text.baskets import collect_baskets
@@ -44,7 +48,7 @@ def _read(
     reading = replace(
         reading,
         divisible=tokenizer.classes is not None,
-        block_bytes=max(1 << 16, min(1 << 22, memory // 256)),
+        block_bytes=max(1 << 16, min(1 << 22, memory // 128)),
         piece_bytes=memory // PIECE_SHARE,
     )
     sources = [] if given.paths is None else find_sources(given.paths, reading.group_by)
@@ -123,10 +127,23 @@ def counted(
         if limits.where.engine != "local":
             limits = limits._replace(workers=at_once)
         stream, sources = _read(given, tokenizer, reading, limits)
-        return _count_stream(stream, sources, words, phrases, pair_options, options, limits)
+        made = _encoded(stream, sources, words, phrases, pair_options, options, limits)
+        del stream  # its words take memory
+        memory, threads, show, _, workers = limits
+        corpus, vocabulary, groups, recipe = made
+        return count_corpus(
+            corpus,
+            vocabulary,
+            groups,
+            recipe=recipe,
+            memory=memory,
+            threads=threads,
+            workers=workers,
+            show=show,
+        )
 
 
-def _count_stream(
+def _encoded(
     stream: TokenStream,
     sources: Sequence[Source],
     words: VocabularyOptions,
@@ -134,16 +151,16 @@ def _count_stream(
     pair_options: PairOptions,
     options: dict[str, Any],
     limits: Limits,
-) -> PairCounts:
-    """Choose the vocabulary, count, and record how it was done."""
+) -> tuple[EncodedCorpus, tuple[str, ...], tuple[str, ...], dict[str, Any]]:
+    """Choose the vocabulary and encode the text; return what is counted, and a record of how it was made."""
     types = len(stream.words)
     stopwords_not_found = len(words.stopwords.difference(stream.words))
-    documents = int((stream.lengths > 0).sum())
+    documents = sum(int(np.count_nonzero(part)) for part in parts(stream.lengths))
     forms, found = word_forms(stream.words, words), {}
     if phrases is not None:
         stream, forms, number = join_phrases(stream, forms, phrases, memory=limits.memory)
         found = {"phrases_found": number}
-    corpus, vocabulary, groups = encode(stream, forms, words, asdict(pair_options))
+    corpus, vocabulary, groups = encode(stream, forms, words, asdict(pair_options), memory=limits.memory)
     recipe = {
         "made_by": "count" if pair_options.window is not None else "count_baskets",
         "version": __version__,
@@ -159,9 +176,7 @@ def _count_stream(
         **found,
         "groups": list(groups),
     }
-    memory, threads, show, _, workers = limits
-    given: dict[str, Any] = {"memory": memory, "threads": threads, "workers": workers, "show": show}
-    return count_corpus(corpus, vocabulary, groups, recipe=recipe, **given)
+    return corpus, vocabulary, groups, recipe
 
 
 def _input(source: Source) -> dict[str, Any]:

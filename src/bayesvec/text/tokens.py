@@ -149,16 +149,14 @@ class WordTable:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
-        self._number: dict[str, int] = {}
-        self._segment: dict[bytes, int] = {}
-        self._segment_words = array("i")  # of all segments, one after another
-        self._segment_end = array("q", [0])  # where the words of each segment end
+        self._number: dict[bytes | str, int] = {}  # ASCII words as bytes, which is how a block holds them
+        self._segment: dict[bytes, tuple[int, ...]] = {}  # the words of each segment that is not ASCII
         self._frequency = np.zeros(1 << 12, dtype=np.int64)
 
     @property
     def words(self) -> list[str]:
         """The words, by number."""
-        return list(self._number)
+        return [word.decode() if isinstance(word, bytes) else word for word in self._number]
 
     @property
     def frequency(self) -> Int64:
@@ -170,24 +168,24 @@ class WordTable:
         from bayesvec.kernels.scanning import expand
 
         met = [data[first:stop] for first, stop in types.tolist()]
-        numbers = list(map(self._segment.get, met))
-        for at, number in enumerate(numbers):
+        words, ends = array("i"), array("q", [0])  # of all types of segments, one after another
+        for at, number in enumerate(map(self._number.get, met)):
             if number is None:
-                numbers[at] = self._add_segment(met[at])
+                words.extend(self._words_of(met[at]))
+            else:
+                words.append(number)
+            ends.append(len(words))
         self._make_room()
-        of_type = np.array(numbers, dtype=np.int64)
-        ends = np.array(self._segment_end, dtype=np.int64)
-        words = np.array(self._segment_words, dtype=np.int32)
-        return expand(segments, last, ends[of_type], ends[of_type + 1], words, self._frequency)
+        bounds, numbers = np.array(ends, dtype=np.int64), np.array(words, dtype=np.int32)
+        return expand(segments, last, bounds, numbers, self._frequency)
 
-    def _add_segment(self, segment: bytes) -> int:
-        """Split a new segment into its words."""
-        text = segment.decode()
-        found = [text] if segment.isascii() else self.tokenizer.cut(text)
-        self._segment_words.extend(map(self._number_of, found))
-        self._segment_end.append(len(self._segment_words))
-        number = self._segment[segment] = len(self._segment)
-        return number
+    def _words_of(self, segment: bytes) -> Iterable[int]:
+        """Split a segment into its words, unless it is a known word."""
+        if segment.isascii():
+            return [self._number.setdefault(segment, len(self._number))]
+        if segment not in self._segment:
+            self._segment[segment] = tuple(map(self._number_of, self.tokenizer.cut(segment.decode())))
+        return self._segment[segment]
 
     def add_lists(self, documents: Iterable[Iterable[str]]) -> tuple[Int32, Int64]:
         """Number the words of tokenised documents; return the tokens and the length of each document."""
@@ -204,7 +202,7 @@ class WordTable:
         return numbers, np.array(lengths, dtype=np.int64)
 
     def _number_of(self, word: str) -> int:
-        return self._number.setdefault(word, len(self._number))
+        return self._number.setdefault(word.encode() if word.isascii() else word, len(self._number))
 
     def _make_room(self) -> None:
         missing = len(self._number) - len(self._frequency)

@@ -1,5 +1,6 @@
 """The vocabulary: which words are kept, and in which form."""
 
+import heapq
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -200,19 +201,20 @@ def word_forms(words: Sequence[str], options: VocabularyOptions) -> list[str | N
 
 
 def _most_common(total: dict[str, int], options: VocabularyOptions) -> tuple[str, ...]:
-    frequent = [(-count, word) for word, count in total.items() if count >= options.min_count]
+    frequent = sum(count >= options.min_count for count in total.values())
     size = DEFAULT_VOCAB if options.vocab is None else options.vocab
     if not frequent:
         most = max(total.values(), default=0)
         raise OptionError(
             f"no word reaches the minimum count {options.min_count} (min_count); the most common has {most}; lower it"
         )
-    if options.vocab is not None and options.vocab > len(frequent):
+    if options.vocab is not None and options.vocab > frequent:
         raise OptionError(
-            f"vocab is {options.vocab}, but the corpus has {len(frequent)} different words "
-            f"(min_count {options.min_count}); give at most {len(frequent)}"
+            f"vocab is {options.vocab}, but the corpus has {frequent} different words "
+            f"(min_count {options.min_count}); give at most {frequent}"
         )
-    return tuple(word for _, word in sorted(frequent)[:size])
+    kept = heapq.nsmallest(min(size, frequent), ((-count, word) for word, count in total.items()))
+    return tuple(word for _, word in kept)
 
 
 def _check_list(vocabulary: tuple[str, ...], total: dict[str, int]) -> None:
