@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bayesvec._atomic import _exchange, begins_with, check_free, placed, recover, remove_folder
+from bayesvec._atomic import _beside, _exchange, begins_with, check_free, placed, recover, remove_folder
 from bayesvec.errors import InputError, OptionError
 
 
@@ -201,6 +201,23 @@ def test_a_crash_leaves_the_old_folder_or_the_new_and_the_next_write_cleans_up(t
     assert seen == {"old", "new"}
     assert step > 5
     assert [path.name for path in tmp_path.iterdir()] == ["counts"]
+
+
+def test_a_folder_with_a_long_name_is_put_back_in_its_own_place(tmp_path):
+    one, other = (tmp_path / f"{'a' * 60}{last}" for last in "12")
+    one.mkdir()
+    os.rename(one, _beside(one, ".old"))  # where a crash between two renames leaves it
+    recover(other)
+    assert not other.exists()
+    recover(one)
+    assert one.is_dir()
+    _beside(one, ".partial").mkdir()
+    with placed(other, folder=True):
+        pass
+    assert len(list(tmp_path.iterdir())) == 3
+    with placed(one, folder=True, force=True):
+        pass
+    assert sorted(tmp_path.iterdir()) == [one, other]
 
 
 def test_a_folder_that_is_being_written_is_not_cleaned_up(tmp_path):

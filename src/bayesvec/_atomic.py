@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import secrets
@@ -173,9 +174,7 @@ def _remove_abandoned(place: Path) -> None:
 
 def _left_beside(place: Path) -> list[Path]:
     """Return the hidden names beside ``place`` that `_beside` made of it."""
-    if len(place.name) > _LONGEST:  # others may have the same beginning
-        return []
-    found = place.parent.glob(f".{escape(place.name)}.{'[0-9a-f]' * 8}.*")
+    found = place.parent.glob(f".{escape(_short(place.name))}.{'[0-9a-f]' * 8}.*")
     return sorted(path for path in found if path.suffix in (PARTIAL, ASIDE))
 
 
@@ -207,7 +206,14 @@ def remove_folder(path: Path) -> None:
 
 def _beside(place: Path, ending: str) -> Path:
     """Return a new hidden name next to ``place``, so that a rename between them is one step."""
-    return place.with_name(f".{place.name[:_LONGEST]}.{secrets.token_hex(4)}{ending}")
+    return place.with_name(f".{_short(place.name)}.{secrets.token_hex(4)}{ending}")
+
+
+def _short(name: str) -> str:
+    """Return a name for hidden names to repeat: if it is long, its beginning and a hash of all of it."""
+    if len(name) <= _LONGEST:
+        return name
+    return f"{name[: _LONGEST - 17]}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}"
 
 
 def check_free(
