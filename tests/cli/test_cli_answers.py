@@ -184,6 +184,11 @@ def test_drift_tells_the_difference(bayesvec, sliced):
     assert "of 2 signs have a probability of at least 0.95" in out.splitlines()[-1]
     _, out, _ = bayesvec("drift", run)
     assert len(out.splitlines()) == 2 + 8 + 1  # title and head, all eight words, what may be claimed
+    status, _, err = bayesvec("drift", run, "a")
+    assert status == 2
+    assert (
+        "'a' is not a quantity; write one such as 'cosine(a, other)', or --word a for the neighbours" in err
+    )
     status, _, err = bayesvec("drift", run, "--by", "size")
     assert (status, "by is 'size'; it must be direction, distance or cosine" in err) == (2, True)
 

@@ -289,6 +289,11 @@ def _ask(
         return neighbor_changes(posterior, word, first, last, 10 if n is None else n, level=level)
     if not terms:
         return drift(posterior, first, last, n, by=by, share=share, threshold=threshold, level=level)
+    if bare := next((term for term in terms if "(" not in term), None):
+        raise OptionError(
+            f"{bare!r} is not a quantity; write one such as 'cosine({bare}, other)', or --word {bare} for the "
+            "neighbours that the word gains and loses"
+        )
     paths = [trajectory(posterior, term) for term in terms]
     ends = slice_ends(posterior, first, last)
     return [
