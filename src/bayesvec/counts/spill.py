@@ -21,6 +21,7 @@ from bayesvec.errors import InputError
 
 SMALLEST = 32_000_000
 PART = 1 << 18  # entries of an array to work on at a time
+_AROUND = 1 << 17  # bytes: with a page that is touched, the system maps up to 64 KB around it
 
 
 def parse_memory(limit: str | int | None) -> int:
@@ -125,8 +126,10 @@ def release(*arrays: Array) -> None:
             continue
         whole: Array = np.frombuffer(mapped, dtype=np.uint8)
         first = array.ctypes.data - whole.ctypes.data
-        start = first - first % mmap.PAGESIZE
-        mapped.madvise(mmap.MADV_DONTNEED, start, first + array.nbytes - start)
+        start = max(0, first - _AROUND)
+        start -= start % mmap.PAGESIZE
+        stop = min(len(mapped), first + array.nbytes + _AROUND)
+        mapped.madvise(mmap.MADV_DONTNEED, start, stop - start)
 
 
 def _map_of(array: Any) -> mmap.mmap | None:
