@@ -84,9 +84,8 @@ def count_corpus(
             "there are no pairs: no document has two words of the vocabulary within one window; "
             "keep more words, or widen the window"
         )
-    left = (
-        limit * (2 + is_mapped(corpus.tokens) + is_mapped(task.tokens)) // 8
-    )  # of the memory; pairs take another
+    # what pairs and tokens leave of the memory; tokens in files take none of it
+    left = limit * (2 + is_mapped(corpus.tokens) + is_mapped(task.tokens)) // 8
     by_word = _by_word(task, memory=limit, room=left, threads=workers or count, show=show)
     with progress("sorting by context", None, enabled=show, announce=is_mapped(by_word.other)):
         by_context, permutation = _by_context(
