@@ -74,6 +74,7 @@ class Setting:
             store="summary",
         )
         run = folder.create(Path(place), settings, counts, stats=("log_posterior",), scales={})
+        run.write_state("begin", {})  # chains start at random
         run.lock.close()
         self.path, self.settings, self.dim, self.counts = Path(place), settings, dim, counts
 
@@ -88,7 +89,7 @@ class Setting:
     @contextmanager
     def workers(self, count):
         """Start workers of one thread each, and end them."""
-        crew = Crew(self.path, self.settings, 1)
+        crew = Crew(self.path, self.settings, 1, count)
         try:
             with Workers(crew, count) as cluster:
                 yield cluster

@@ -342,6 +342,29 @@ def write(path: Path, parts: Iterable[bytes]) -> None:
     staged.commit()
 
 
+def write_apart(path: Path, parts: Iterable[bytes]) -> None:
+    """Write one file as `write` does, while other processes may write the same content there."""
+    partial = _beside(path, PARTIAL)
+    try:
+        with open(partial, "xb", buffering=1 << 20) as file:
+            for part in parts:
+                file.write(part)
+        sync(partial)
+        os.replace(partial, path)
+        sync(path.parent)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+        raise
+
+
+def remove_partial(folder: Path, names: str) -> None:
+    """Remove what killed processes have left of files that `write_apart` was to make; ``names`` is a pattern."""
+    for left in folder.glob(f".{names}{PARTIAL}"):
+        with contextlib.suppress(FileNotFoundError):
+            left.unlink()
+
+
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write ``content`` with a checksum of itself."""
     text = json.dumps(content, indent=1, default=str)

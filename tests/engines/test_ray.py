@@ -145,6 +145,20 @@ def test_many_killed_workers_change_nothing(kills):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("nodes")
+def test_killed_workers_write_the_same_blocks(kills, tmp_path, monkeypatch):
+    """Workers are killed while they write blocks of draws."""
+    monkeypatch.setattr("bayesvec.model.identification.BLOCK_ROWS", 24)
+    monkeypatch.setattr("bayesvec.storage.zarr3.SHARD_BYTES", 700)
+    monkeypatch.setattr("bayesvec.storage.zarr3.CHUNK_BYTES", 130)
+    kills.wanted, kills.share = KILLS // 2, 0.5
+    assert ray_draws("learned", 3, draws=60, out=tmp_path / "run") == drawn(fitted("learned", draws=60))
+    assert len(kills.done) == KILLS // 2
+    open_draws(tmp_path / "run").verify()
+    assert not list((tmp_path / "run").rglob("*.partial"))
+
+
+@pytest.mark.slow
 def test_a_node_that_goes_changes_nothing(nodes):
     gone = nodes.add_node(num_cpus=2, object_store_memory=STORE)
     timer = threading.Timer(8.0, nodes.remove_node, (gone, False))

@@ -1,7 +1,10 @@
 """Small problems under every kind of prior, and the bytes of their draws."""
 
+import numpy as np
+
 import bayesvec as bv
 from bayesvec.simulation.slices import simulate_slices
+from bayesvec.vectors.read import Vectors
 
 SETTINGS = {"dim": 4, "draws": 3, "warmup": 5, "chains": 1, "seed": 5, "progress": False}
 
@@ -67,8 +70,35 @@ def grouped():
     return counts, {"prior": bv.priors.grouped(counts)}
 
 
+def informative():
+    """Axes that the prior tells apart, of which only the others are rotated."""
+    counts = spherical()[0]
+    return counts, {"prior": bv.priors.informative(counts, 4, {0: (["w3"], ["w7"])})}
+
+
+def vectors():
+    """Words with prior means, under which the orbit is sheared."""
+    counts = spherical()[0]
+    normals = np.random.default_rng(1).normal(size=(30, 4))
+    given = Vectors(tuple(f"w{i}" for i in range(30)), normals)
+    return counts, {"prior": bv.priors.from_vectors(counts, given)}
+
+
 _MOVED = moved, moved_colours, moved_graph
-_ALL = spherical, learned, covariance, weighted, fixed, graph, dynamic, colours, grouped, *_MOVED
+_ALL = (
+    spherical,
+    learned,
+    covariance,
+    weighted,
+    fixed,
+    graph,
+    dynamic,
+    colours,
+    grouped,
+    informative,
+    vectors,
+    *_MOVED,
+)
 PROBLEMS = {each.__name__: each for each in _ALL}
 
 

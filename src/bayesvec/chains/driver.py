@@ -16,12 +16,13 @@ from bayesvec.counts.pairs import PairCounts
 from bayesvec.inference.contract import Count, Independent, Near, Problem, Report, Sampler, Start, silent
 from bayesvec.inference.methods import Method
 from bayesvec.inference.state import standardised
-from bayesvec.model.identification import Anchors, Reference, align, settle_reference
+from bayesvec.model.identification import Anchors, Reference, Turn, find_turn, settle_reference, turned
 from bayesvec.priors import Prior
 from bayesvec.storage.folder import cosines
 from bayesvec.storage.kinds import WHOLE_CHAINS
 from bayesvec.storage.memory import ChainStore, Store
 from bayesvec.storage.outcome import Outcome
+from bayesvec.storage.writer import WriteBlocks
 
 REFERENCE_STATES = 16
 REFERENCE_BYTES = 256 << 20  # upper bound on what is held while the reference is settled
@@ -196,8 +197,9 @@ class Driver:
                 if settings.rules.warming:
                     self._note_trace(chain, state, info)
                 if sweep > settings.warmup_sweeps and (sweep - settings.warmup_sweeps) % settings.thin == 0:
-                    values = self._draw(state, info, spent)
-                    record.append(values)
+                    turn = self._turn(state)
+                    values = self._draw(state, info, spent, turn)
+                    record.append(values, _by_workers(threads, state, turn))
                     watcher.add(values["cosine"])
                     spent = 0.0
                 elif chain == 0:
@@ -272,11 +274,15 @@ class Driver:
                 pass
         return not self.stop.is_set()
 
-    def _draw(self, state: Any, info: Any, seconds: float) -> dict[str, Any]:
+    def _turn(self, state: Any) -> Turn:
+        """Return what a state is aligned by before it is stored."""
+        if self.reference is None:
+            return ()
+        return find_turn(state.rho, state.alpha, self.reference, self.axes)
+
+    def _draw(self, state: Any, info: Any, seconds: float, turn: Turn) -> dict[str, Any]:
         """Return what is stored of a state."""
-        rho, alpha = state.rho, state.alpha
-        if self.reference is not None:
-            rho, alpha = align(rho, alpha, self.reference, self.axes)
+        rho, alpha = turned(state.rho, turn), turned(state.alpha, turn)
         cosine = cosines(rho, *self.monitored)
         stats = {"lp" if name == "log_posterior" else name: value for name, value in info._asdict().items()}
         scales = dict(zip(self.scale_names, state.scales, strict=True)) if self.scale_names else {}
@@ -325,6 +331,14 @@ class _Pace:
         commit(*args)
         self._last = time.monotonic()
         self._interval = max(COMMIT_SECONDS, COMMIT_SHARE * (self._last - began))
+
+
+def _by_workers(threads: Threads, state: Any, turn: Turn) -> WriteBlocks | None:
+    """Return what has the workers of a cluster write blocks of a draw; None if there are none."""
+    engine = threads.engine
+    if engine is None:
+        return None
+    return lambda name, chain, draw: engine.write(name, getattr(state, name), turn, chain, draw)
 
 
 def _arrays(state: Any) -> dict[str, Array]:

@@ -8,7 +8,7 @@ again; what it had been asked is asked again, and the answer is the same.
 
 import itertools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -24,13 +24,15 @@ from bayesvec._types import Array, Float32, Float64, Int64
 from bayesvec.counts.store import open_side
 from bayesvec.engines import Pool
 from bayesvec.engines.cut import cut, whole_rounds
-from bayesvec.engines.worker import SIDES, Place, Worker
+from bayesvec.engines.worker import PURPOSES, SIDES, Place, Worker
 from bayesvec.errors import OptionError, RunError
 from bayesvec.inference.gibbs import Options
 from bayesvec.inference.gibbs.engine import Engine, Local
 from bayesvec.inference.sides import Half, broken_row
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma_tables import load_tables
+from bayesvec.model.identification import Turn
+from bayesvec.storage import layout, zarr3
 from bayesvec.storage.settings import Settings
 
 START_SECONDS = 120.0  # that workers may take to start
@@ -145,7 +147,8 @@ class Crew:
             raise
         pairs = {purpose: open_side(self._run / "counts", name) for purpose, name in SIDES.items()}
         sizes = {purpose: np.diff(side.indptr) for purpose, side in pairs.items()}
-        return RayEngine(self._ray, actors, Local(Threads(1), self._dim, load_tables()), sizes)
+        stored = layout.stored_arrays(self._run, layout.read_manifest(self._run))
+        return RayEngine(self._ray, actors, Local(Threads(1), self._dim, load_tables()), sizes, stored)
 
     def _end(self, actors: list[Any]) -> None:
         for actor in actors:
@@ -197,10 +200,20 @@ class RayEngine(Engine):
         For what needs no pairs.
     sizes : dict
         Number of pairs of each row, by side.
+    stored : Mapping
+        The arrays of the run.
     """
 
-    def __init__(self, ray: Any, actors: list[Any], local: Engine, sizes: dict[int, Int64]) -> None:
+    def __init__(
+        self,
+        ray: Any,
+        actors: list[Any],
+        local: Engine,
+        sizes: dict[int, Int64],
+        stored: Mapping[str, zarr3.Array],
+    ) -> None:
         self._ray, self.actors, self._local, self._sizes = ray, actors, local, sizes
+        self._stored = stored
         self._blocks: dict[int, list[Int64]] = {}
         self._tokens = itertools.count()
         self._kept: list[tuple[Array, str, list[Any]]] = []  # objects of arrays, the latest last
@@ -225,7 +238,8 @@ class RayEngine(Engine):
             return known.copy()
 
         def shares() -> Float64:
-            owns = zip(self.actors, self._own(half, rows), self._rows(half), strict=True)
+            owned = self._rows(half)
+            owns = zip(self.actors, self._own(owned, rows), owned, strict=True)
             refs = [
                 actor.log_likelihood.remote(half.purpose, mine, known[numbers], *self._other(other))
                 for actor, mine, numbers in owns
@@ -242,7 +256,8 @@ class RayEngine(Engine):
         token, narrow = next(self._tokens), direction.astype(np.float32)
 
         def shares(s: float) -> Float64:
-            owns = zip(self.actors, self._own(half, rows), self._own(half, narrow), strict=True)
+            owned = self._rows(half)
+            owns = zip(self.actors, self._own(owned, rows), self._own(owned, narrow), strict=True)
             refs = [
                 actor.line.remote(token, s, half.purpose, mine, along, *self._other(other))
                 for actor, mine, along in owns
@@ -252,11 +267,48 @@ class RayEngine(Engine):
 
         return lambda s: self._repeated(partial(shares, s))
 
+    def write(self, name: str, rows: Float32, turn: Turn, chain: int, draw: int) -> Callable[[], None]:
+        """Have each block of a draw written by the worker that owns most of its rows; return what waits for them.
+
+        Parameters
+        ----------
+        name : str
+            ``rho`` or ``alpha``; the workers have redrawn it before.
+        rows : ndarray
+            All rows as the sampler has them, of which each worker gets its own for the next sweep anyway.
+        turn : Turn
+            What they are aligned by.
+        chain, draw : int
+            Which draw of the run.
+        """
+        purpose = PURPOSES[name]
+
+        def start() -> list[Any]:
+            owned = self._blocks[purpose]
+            own = self._own(owned, rows)
+            calls = []
+            for number, block in enumerate(self._stored[name].blocks):
+                edges = [
+                    np.searchsorted(each, (block.first_row, block.first_row + block.rows)) for each in owned
+                ]
+                sizes = [last - first for first, last in edges]
+                pieces = [ref if size else None for ref, size in zip(own, sizes, strict=True)]
+                writer = self.actors[int(np.argmax(sizes))]
+                calls.append(writer.write.remote(name, number, chain, draw, turn, *pieces))
+            return calls
+
+        under_way = [start()]  # until they are asked for; those that fail are started again
+
+        def wait() -> None:
+            answers(self._ray, under_way.pop() if under_way else start())
+
+        return lambda: self._repeated(wait)
+
     def _round(
         self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key, colour: int | None
     ) -> tuple[Float32, Float64]:
         """Redraw every row, or the rows of one colour; return all, and the log likelihoods that were found."""
-        own = self._own(half, rows) if colour is None else self._whole(rows) * len(self.actors)
+        own = self._own(self._rows(half), rows) if colour is None else self._whole(rows) * len(self.actors)
         given = half.purpose, half.scales
         calls = [
             actor.redraw.options(num_returns=2).remote(
@@ -286,10 +338,10 @@ class RayEngine(Engine):
             self._blocks[half.purpose] = cut(half, self._sizes[half.purpose], len(self.actors))
         return self._blocks[half.purpose]
 
-    def _own(self, half: Half, array: Float32) -> list[Any]:
-        """Return references to the rows of each worker."""
+    def _own(self, owned: list[Int64], array: Float32) -> list[Any]:
+        """Return references to the rows that each worker owns."""
         return self._find(array, "own") or self._keep(
-            array, "own", [self._put(array[rows]) for rows in self._rows(half)]
+            array, "own", [self._put(array[rows]) for rows in owned]
         )
 
     def _whole(self, array: Float32) -> list[Any]:

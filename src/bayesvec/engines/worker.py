@@ -30,12 +30,14 @@ from bayesvec.inference.sides import Half, make_half, movable
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma_tables import load_tables
 from bayesvec.kernels.vector import padded, padded_rows
+from bayesvec.model.identification import Turn, turned
 from bayesvec.priors import RowPrior
 from bayesvec.priors.arrays import load_prior
 from bayesvec.storage import layout
 from bayesvec.storage.folder import Folder
 
 SIDES = {rng.RHO: "by_word", rng.ALPHA: "by_context"}
+PURPOSES = {"rho": rng.RHO, "alpha": rng.ALPHA}
 
 
 class Place(NamedTuple):
@@ -172,6 +174,34 @@ class Worker:
         shares = self._line[1]
         assert shares is not None
         return shares(s)[part.blocks[self._place.number]]
+
+    def write(
+        self, name: str, block: int, chain: int, draw: int, turn: Turn, *pieces: Float32 | None
+    ) -> None:
+        """Align a block of rows and write it.
+
+        Parameters
+        ----------
+        name : str
+            ``rho`` or ``alpha``.
+        block : int
+            Which block of the rows.
+        chain, draw : int
+            Which draw.
+        turn : Turn
+            What to align the rows by.
+        *pieces : ndarray or None
+            The rows of each worker, None if it has none of the block's.
+        """
+        part, _, _ = self._at(PURPOSES[name], ())
+        target = layout.stored_arrays(self._run, layout.read_manifest(self._run))[name].blocks[block]
+        first, last = target.first_row, target.first_row + target.rows
+        rows = np.empty(target.shape, dtype=np.float32)
+        for own, piece in zip(part.blocks, pieces, strict=True):
+            if piece is not None:
+                here = slice(*np.searchsorted(own, (first, last)))
+                rows[own[here] - first] = piece[here]
+        files.write_apart(target.shard(chain, draw), target.parts(turned(rows, turn)[None]))
 
     def _at(
         self, purpose: int, scales: tuple[float, ...]

@@ -244,6 +244,7 @@ def _start(
             prior=None if prior is None else to_arrays(prior),
             start=start,
             most_draws=1 if chosen.is_point else None,
+            blocks=where.engine != LOCAL.engine,
             force=force,
         )
         try:

@@ -18,6 +18,12 @@ from bayesvec.errors import AnchorError, OptionError
 AnchorChoice = Literal["qr", "last", "first", "random"]
 Array = npt.NDArray[np.floating]
 Axes = Sequence[Int64] | None
+Turn = Sequence[tuple[Int64 | None, Array]]  # sets of axes, None for all, each with its orthogonal matrix
+
+# Rows are turned in blocks of so many: the bits of a product depend on where BLAS begins, so whoever turns some of
+# the rows takes whole blocks. It is a multiple of the rows that a kernel of BLAS computes at once (24 and all powers
+# of two up to 8,192), so that blocks have the bits of one product.
+BLOCK_ROWS = 24_576
 
 # Anchors must span K directions; a direction with a singular value below this fraction of the largest is missing.
 _RANK_TOLERANCE = 1e-6
@@ -59,15 +65,35 @@ def align(rho: Array, alpha: Array, reference: Reference, axes: Axes = None) -> 
     axes : sequence of ndarray, optional
         Sets of axes that may be rotated among themselves; other axes stay. By default all axes are one set.
     """
+    turn = find_turn(rho, alpha, reference, axes)
+    return turned(rho, turn), turned(alpha, turn)
+
+
+def find_turn(rho: Array, alpha: Array, reference: Reference, axes: Axes = None) -> Turn:
+    """Return what `turned` aligns either side by; the arguments are those of `align`."""
     if axes is None:
-        rotation = rotation_to(reference, rho, alpha).astype(rho.dtype)
-        return rho @ rotation, alpha @ rotation
-    aligned = rho.copy(), alpha.copy()
+        return [(None, rotation_to(reference, rho, alpha).astype(rho.dtype))]
+    turn: list[tuple[Int64 | None, Array]] = []
     for some in axes:
         part = Reference(reference.rho[:, some], reference.alpha[:, some])
-        for out, side in zip(aligned, align(rho[:, some], alpha[:, some], part), strict=True):
-            out[:, some] = side
-    return aligned
+        turn.append((some, rotation_to(part, rho[:, some], alpha[:, some]).astype(rho.dtype)))
+    return turn
+
+
+def turned(rows: Array, turn: Turn) -> Array:
+    """Return rows, all of a side or whole blocks of `BLOCK_ROWS`, multiplied by the matrices of a turn."""
+    out = rows
+    for some, matrix in turn:
+        every = slice(None) if some is None else some
+        blocks = [
+            rows[first : first + BLOCK_ROWS, every] @ matrix for first in range(0, len(rows), BLOCK_ROWS)
+        ]
+        product = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+        if some is None:
+            return product
+        out = out.copy() if out is rows else out
+        out[:, some] = product
+    return out
 
 
 def settle_reference(states: Sequence[tuple[Array, Array]], rounds: int = 3, axes: Axes = None) -> Reference:

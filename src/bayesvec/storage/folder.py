@@ -232,6 +232,7 @@ def create(
     prior: Mapping[str, Array] | None = None,
     start: Mapping[str, Array] | None = None,
     most_draws: int | None = None,
+    blocks: bool = False,
     force: bool = False,
 ) -> Run:
     """Create a run; it appears under its name when it is whole.
@@ -254,6 +255,8 @@ def create(
         The vectors to start from, if they were given.
     most_draws : int, optional
         Draws of each chain, if there can never be more.
+    blocks : bool
+        Cut large draws into blocks of rows, for workers to write.
     force : bool
         Replace a run that is there.
     """
@@ -264,7 +267,7 @@ def create(
         with replaced, files.placed(path, folder=True, force=force, error=error) as new:
             lock = failing.enter_context(files.Lock(new))
             counts.save(new / "counts")
-            manifest = _manifest(new, settings, counts, stats, scales, most_draws)
+            manifest = _manifest(new, settings, counts, stats, scales, most_draws, blocks)
             names = {"words": counts.words, "contexts": counts.contexts, "groups": counts.groups}
             recorder.create(new, manifest, names)
             for name, arrays in (("prior", prior), ("start", start)):
@@ -281,6 +284,7 @@ def _manifest(
     stats: Sequence[str],
     scales: Mapping[str, Sequence[str]],
     most_draws: int | None,
+    blocks: bool,
 ) -> dict[str, Any]:
     sizes = {"rho": counts.num_words, "alpha": counts.num_contexts}
     stored = {"both": ("rho", "alpha"), "rho": ("rho",), "summary": ()}[settings.store]
@@ -293,10 +297,11 @@ def _manifest(
         stats=(*stats, *(name for side in scales.values() for name in side), "seconds"),
         pairs=len(monitored),
         most_draws=most_draws,
+        blocks=blocks,
     )
     return {
         "format": layout.FORMAT,
-        "format_version": layout.FORMAT_VERSION,
+        "format_version": layout.format_version(arrays),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {
             "bayesvec": __version__,

@@ -20,10 +20,11 @@ from bayesvec import _atomic as files
 from bayesvec._types import Array
 from bayesvec.errors import RunError
 from bayesvec.storage import zarr3
+from bayesvec.storage.blocks import Blocked, in_blocks
 from bayesvec.storage.schema import check_manifest, is_size
 
 FORMAT = "bayesvec run"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 1 if no array is in blocks of rows
 STAT_NAMES = {"log_posterior": "lp"}  # ArviZ's name for it
 STAT_DRAWS = 1000  # draws of a statistic in one file
 MONITORED = 50  # pairs of words, and as many of frequent words, whose cosines are stored
@@ -138,6 +139,7 @@ def plan_arrays(
     stats: Sequence[str],
     pairs: int,
     most_draws: int | None = None,
+    blocks: bool = False,
 ) -> dict[str, zarr3.Array]:
     """Choose the arrays of a run.
 
@@ -155,12 +157,16 @@ def plan_arrays(
         How many cosines are kept for every draw.
     most_draws : int, optional
         Draws of each chain, if there can never be more.
+    blocks : bool
+        Cut large draws into blocks of rows, for workers to write.
     """
     posterior, statistics = (folder / "draws.zarr" / group for group in ("posterior", "sample_stats"))
     arrays = {
         name: zarr3.planned(posterior / name, (SIDES[name], "dim"), (rows, dim), "float32", most_draws)
         for name, rows in sides.items()
     }
+    if blocks:
+        arrays = {name: in_blocks(array) for name, array in arrays.items()}
     for stat in stats:
         name = STAT_NAMES.get(stat, stat)
         arrays[name] = zarr3.Array(statistics / name, (), (), "float64", STAT_DRAWS, 1)
@@ -182,14 +188,21 @@ def described(arrays: Mapping[str, zarr3.Array]) -> dict[str, Any]:
             "shard_draws": array.shard_draws,
             "chunk_rows": array.chunk_rows,
         }
+        | ({"block_rows": array.block_rows} if isinstance(array, Blocked) else {})
         for name, array in arrays.items()
     }
 
 
+def format_version(arrays: Mapping[str, zarr3.Array]) -> int:
+    """Return the oldest version of the format that has such arrays."""
+    return 2 if any(isinstance(array, Blocked) for array in arrays.values()) else 1
+
+
 def stored_arrays(folder: Path, manifest: dict[str, Any]) -> dict[str, zarr3.Array]:
     """Return the arrays of a run by name, as its manifest describes them."""
-    return {
-        name: zarr3.Array(
+    arrays: dict[str, zarr3.Array] = {}
+    for name, described in manifest["arrays"].items():
+        given = (
             folder / "draws.zarr" / described["group"] / name,
             tuple(described["dims"]),
             tuple(described["shape"]),
@@ -197,5 +210,6 @@ def stored_arrays(folder: Path, manifest: dict[str, Any]) -> dict[str, zarr3.Arr
             described["shard_draws"],
             described["chunk_rows"],
         )
-        for name, described in manifest["arrays"].items()
-    }
+        rows = described.get("block_rows")
+        arrays[name] = zarr3.Array(*given) if rows is None else Blocked(*given, block_rows=rows)
+    return arrays

@@ -16,6 +16,7 @@ from bayesvec.storage.layout import SIDES, STAT_NAMES, Mark
 from bayesvec.storage.outcome import Outcome
 from bayesvec.storage.reader import Draws
 from bayesvec.storage.settings import Settings
+from bayesvec.storage.writer import WriteBlocks
 
 if TYPE_CHECKING:
     pass
@@ -32,8 +33,8 @@ class ChainStore(Protocol):
     def restore(self) -> Mapping[str, npt.NDArray[Any]]:
         """Return the committed state, nothing if there is none."""
 
-    def append(self, values: Mapping[str, npt.ArrayLike]) -> None:
-        """Add one draw and its statistics."""
+    def append(self, values: Mapping[str, npt.ArrayLike], write_blocks: WriteBlocks | None = None) -> None:
+        """Add one draw and its statistics; ``write_blocks`` has others write what is in blocks of rows."""
 
     @property
     def between_shards(self) -> bool:
@@ -178,7 +179,7 @@ class MemoryChain:
         """Return nothing: a chain in memory is never interrupted."""
         return {}
 
-    def append(self, values: Mapping[str, npt.ArrayLike]) -> None:
+    def append(self, values: Mapping[str, npt.ArrayLike], write_blocks: WriteBlocks | None = None) -> None:
         """Add one draw and its statistics."""
         for name, value in values.items():
             self._memory.array(name, np.shape(value))[self.chain, self.mark.draws] = value

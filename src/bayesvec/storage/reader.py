@@ -130,7 +130,7 @@ class Draws:
 
     def _check_last_shards(self) -> None:
         """Raise unless the last committed draws are there with the size that the manifest states."""
-        for array in self._arrays.values():
+        for array in (block for stored in self._arrays.values() for block in stored.blocks):
             for chain, mark in enumerate(self._marks):
                 path = array.shard(chain, max(mark.draws - 1, 0) // array.shard_draws)
                 if mark.draws and path.exists() and path.stat().st_size != array.shard_bytes:

@@ -3,10 +3,13 @@
 Shards are written beside, flushed to the disk and renamed; then the checkpoint; then the commit mark moves. A
 crash in between leaves the old mark with the old checkpoint, and shards that at most hold more draws than the mark
 counts. Draws are a function of the state before them, so a resumed run writes the same bytes again.
+
+Draws in blocks of rows can be written by others: each block is a file of its own, which appears whole, and the mark
+moves once all are there.
 """
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,9 @@ from bayesvec import _atomic as files
 from bayesvec._types import Array, Float64
 from bayesvec.storage import layout, zarr3
 from bayesvec.storage.layout import SIDES, Mark
+
+# Given a side, the chain and the number of a draw, has others write its blocks, and returns what waits for them.
+WriteBlocks = Callable[[str, int, int], Callable[[], None]]
 
 
 def create(folder: Path, manifest: Mapping[str, Any], names: Mapping[str, Sequence[str] | None]) -> None:
@@ -99,10 +105,12 @@ class ChainRecorder:
         self._staged = files.Staged()
         self._blocks: dict[str, Array] = {}  # the shard being filled, (shard_draws, rows, width)
         self._moments: dict[str, Float64] = {}
+        self._under_way: list[Callable[[], None]] = []  # what waits for blocks that others write
 
     def restore(self) -> dict[str, Array]:
         """Return the committed state (nothing if there is none) and take up the shards that are not full."""
         self._remove_old(self.mark.generation)
+        self._remove_partial()
         if not self.mark.generation:
             return {}
         saved = layout.read_checkpoint(self.folder, self.chain, self.mark, self._manifest)
@@ -114,11 +122,23 @@ class ChainRecorder:
         self._moments = {name: saved.pop(name) for name in moments}
         return {name.removeprefix("state_"): array for name, array in saved.items()}
 
-    def append(self, values: Mapping[str, npt.ArrayLike]) -> None:
-        """Add one draw: ``rho`` and ``alpha`` (whether stored or not) and the statistics by name."""
+    def append(self, values: Mapping[str, npt.ArrayLike], write_blocks: WriteBlocks | None = None) -> None:
+        """Add one draw: ``rho`` and ``alpha`` (whether stored or not) and the statistics by name.
+
+        Parameters
+        ----------
+        values : Mapping
+            The draw.
+        write_blocks : callable, optional
+            Has others write the sides that are in blocks of rows.
+        """
+        self._wait()
         for name in SIDES:
             self._add_moments(name, np.asarray(values[name]))
         for name, array in self._arrays.items():
+            if len(array.blocks) > 1:
+                self._append_blocks(name, array, np.asarray(values[name]), write_blocks)
+                continue
             place = self.draws % array.shard_draws
             block = self._block(name)
             block[place].reshape(array.shape)[...] = values[name]
@@ -128,6 +148,22 @@ class ChainRecorder:
                 )
         self.draws += 1
 
+    def _append_blocks(
+        self, name: str, array: zarr3.Array, rows: Array, write_blocks: WriteBlocks | None
+    ) -> None:
+        """Write a draw block by block, or have it written."""
+        if write_blocks is not None:
+            self._under_way.append(write_blocks(name, self.chain, self.draws))
+            return
+        for block in array.blocks:
+            own = rows[None, block.first_row : block.first_row + block.rows]
+            self._staged.write(block.shard(self.chain, self.draws), block.parts(own))
+
+    def _wait(self) -> None:
+        """Wait for the blocks that others write."""
+        while self._under_way:
+            self._under_way.pop()()
+
     @property
     def between_shards(self) -> bool:
         """Whether a commit now would write no shard of vectors that is not full."""
@@ -136,6 +172,7 @@ class ChainRecorder:
 
     def commit(self, sweep: int, state: Mapping[str, Array]) -> None:
         """Bring everything appended so far and the state after ``sweep`` safely onto the disk."""
+        self._wait()
         for name, array in self._arrays.items():
             full, rest = divmod(self.draws, array.shard_draws)
             if rest and self.draws > self.mark.draws:
@@ -149,6 +186,8 @@ class ChainRecorder:
         files.write_json(layout.mark_file(self.folder, self.chain), mark._asdict())
         self.mark = mark
         self._remove_old(generation)
+        if self.draws == self._manifest["settings"]["draws"]:
+            self._remove_partial()
 
     def _block(self, name: str) -> Array:
         if name not in self._blocks:
@@ -174,3 +213,9 @@ class ChainRecorder:
             if path.name != kept:
                 with contextlib.suppress(FileNotFoundError):
                     path.unlink()
+
+    def _remove_partial(self) -> None:
+        """Remove what was left of blocks by workers that were killed."""
+        for array in self._arrays.values():
+            if len(array.blocks) > 1:
+                files.remove_partial(array.folder, f"c.{self.chain}.*")

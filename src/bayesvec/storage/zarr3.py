@@ -29,6 +29,7 @@ MOST_DRAWS = 100  # in a shard
 RANGE_CHUNK = 4096  # numbers of draws in a chunk
 RANGE_SHARD = 256 * RANGE_CHUNK  # and in a file
 
+_NOT_THERE = np.iinfo(np.uint64).max  # offset and length of a chunk that a shard does not have
 _CRC: dict[str, Any] = {"name": "crc32c"}
 _LITTLE: dict[str, Any] = {"name": "bytes", "configuration": {"endian": "little"}}
 
@@ -51,6 +52,10 @@ class Array:
         Draws in a shard, which is one file and belongs to one chain.
     chunk_rows : int
         Rows in a chunk, the least that is read and checked at once; it spans the shard's draws.
+    block : int
+        Its number, if it is one block of rows of an array (`bayesvec.storage.blocks`).
+    block_chunks : int
+        Chunks that a whole block has; 0 if there are no blocks.
     """
 
     folder: Path
@@ -59,6 +64,18 @@ class Array:
     dtype: str
     shard_draws: int
     chunk_rows: int
+    block: int = 0
+    block_chunks: int = 0
+
+    @property
+    def blocks(self) -> tuple["Array", ...]:
+        """The parts that have files of their own: this one."""
+        return (self,)
+
+    @property
+    def first_row(self) -> int:
+        """The number of the first row, in all blocks."""
+        return self.block * self.block_chunks * self.chunk_rows
 
     @property
     def rows(self) -> int:
@@ -88,18 +105,21 @@ class Array:
     @property
     def shard_bytes(self) -> int:
         """Bytes of a shard: its chunks, its index of 16 bytes per chunk, and their checksums."""
-        return self.num_chunks * (self.chunk_bytes + 4 + 16) + 4
+        return self.num_chunks * (self.chunk_bytes + 4) + 16 * max(self.num_chunks, self.block_chunks) + 4
 
     @cached_property
     def index(self) -> bytes:
         """The end of every shard: offset and length of each chunk, and a checksum of these."""
         size = self.chunk_bytes + 4
-        entries = np.array([(i * size, size) for i in range(self.num_chunks)], dtype="<u8")
+        entries = np.full((max(self.num_chunks, self.block_chunks), 2), _NOT_THERE, dtype="<u8")
+        entries[: self.num_chunks] = [(i * size, size) for i in range(self.num_chunks)]
         return b"".join(_checked(entries.tobytes()))
 
     def shard(self, chain: int, number: int) -> Path:
         """Return the file of one shard (all in one folder, so that one flush saves their names)."""
-        return self.folder / ".".join(["c", str(chain), str(number), *("0" for _ in self.shape)])
+        return self.folder / ".".join(
+            ["c", str(chain), str(number), *map(str, (self.block, 0)[: len(self.shape)])]
+        )
 
     def parts(self, draws: npt.NDArray[Any]) -> Iterator[bytes]:
         """Yield the bytes of a shard with these ``draws``, (at most shard_draws, rows, width)."""
@@ -205,13 +225,14 @@ class Array:
     def _damaged(self, chunk: int, path: Path) -> RunError:
         first = chunk * self.chunk_rows
         last = min(first + self.chunk_rows, self.rows) - 1
-        message = f"{path} is damaged: the checksum of chunk {chunk} (rows {first} to {last}) is wrong"
+        rows = f"rows {self.first_row + first} to {self.first_row + last}"
+        message = f"{path} is damaged: the checksum of chunk {chunk} ({rows}) is wrong"
         return RunError(message, path=str(path))
 
     def metadata(self, chains: int, draws: int) -> bytes:
         """Return the array's zarr.json for this many chains and draws."""
         tail = (self.chunk_rows, *self.shape[1:]) if self.shape else ()
-        padded = (self.chunk_rows * self.num_chunks, *self.shape[1:]) if self.shape else ()
+        padded = (self.chunk_rows * self.blocks[0].num_chunks, *self.shape[1:]) if self.shape else ()
         return _array_metadata(
             shape=(chains, draws, *self.shape),
             dims=("chain", "draw", *self.dims),
@@ -335,7 +356,7 @@ def _range_parts(first: int, end: int) -> Iterator[bytes]:
         start = first + chunk * RANGE_CHUNK
         yield from _checked(np.arange(start, start + RANGE_CHUNK, dtype="<i8").tobytes())
     size = 8 * RANGE_CHUNK + 4
-    index = np.full((RANGE_SHARD // RANGE_CHUNK, 2), np.iinfo(np.uint64).max, dtype="<u8")  # not there
+    index = np.full((RANGE_SHARD // RANGE_CHUNK, 2), _NOT_THERE, dtype="<u8")
     index[:num_chunks] = [(chunk * size, size) for chunk in range(num_chunks)]
     yield from _checked(index.tobytes())
 
