@@ -85,21 +85,9 @@ def vectors():
 
 
 _MOVED = moved, moved_colours, moved_graph
-_ALL = (
-    spherical,
-    learned,
-    covariance,
-    weighted,
-    fixed,
-    graph,
-    dynamic,
-    colours,
-    grouped,
-    informative,
-    vectors,
-    *_MOVED,
-)
-PROBLEMS = {each.__name__: each for each in _ALL}
+_PLAIN = spherical, learned, covariance, weighted, fixed, graph, informative, vectors
+_SLICES = dynamic, colours, grouped
+PROBLEMS = {each.__name__: each for each in (*_PLAIN, *_SLICES, *_MOVED)}
 
 
 def fitted(name, **more):
