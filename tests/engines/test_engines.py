@@ -16,6 +16,7 @@ from bayesvec.engines import cluster
 from bayesvec.engines.cut import cut
 from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.inference.contract import Problem
+from bayesvec.inference.gibbs.engine import Local
 from bayesvec.inference.gibbs.sampler import prepare
 from bayesvec.inference.sides import make_half
 from bayesvec.kernels import rng
@@ -51,8 +52,8 @@ def test_a_planted_bug_is_seen(use, monkeypatch):
     local = drawn(fitted("spherical"))
     right = cluster.Worker.redraw
 
-    def wrong(worker, purpose, scales, own, options, key, *rest):
-        return right(worker, purpose, scales, own, options, key._replace(sweep=key.sweep + 1), *rest)
+    def wrong(worker, purpose, scales, begun, own, options, key, *rest):
+        return right(worker, purpose, scales, begun, own, options, key._replace(sweep=key.sweep + 1), *rest)
 
     monkeypatch.setattr(cluster.Worker, "redraw", wrong)
     assert drawn(fitted("spherical", engine="ray", workers=2, threads=1)) != local
@@ -76,8 +77,21 @@ def test_chains_have_workers_of_their_own(use):
     assert drawn(fitted("spherical", chains=2, engine="ray", workers=3, threads=1)) == drawn(
         fitted("spherical", chains=2)
     )
-    assert sorted(actor._worker._place for actor in ray.actors) == [(0, 1), (0, 2), (1, 2)]
-    assert ray.killed == 3
+    of_chains, of_the_start = [(0, 1), (0, 2), (1, 2)], [(0, 3), (1, 3), (2, 3)]
+    assert sorted(actor._worker._place for actor in ray.actors) == sorted(of_chains + of_the_start)
+    assert ray.killed == 6
+
+
+@pytest.mark.parametrize("name", ["covariance", "moved_colours"])
+def test_the_short_run_before_the_start_is_on_the_workers_too(name, use, monkeypatch):
+    use(FakeRay())
+    local = drawn(fitted(name))
+
+    def redraw(*_):
+        raise AssertionError("the driver redraws rows")
+
+    monkeypatch.setattr(Local, "redraw", redraw)
+    assert drawn(fitted(name, engine="ray", workers=2, threads=1)) == local
 
 
 def test_chains_that_wait_take_the_workers_of_those_that_have_ended(use):
@@ -92,7 +106,7 @@ def test_a_run_that_chooses_its_length_keeps_its_workers(use):
     lengths = {"warmup": "auto", "draws": "auto", "max_draws": 120, "chains": 2, "dim": 2}
     found = fitted("spherical", engine="ray", workers=2, threads=1, **lengths)
     assert drawn(found) == drawn(fitted("spherical", **lengths))
-    assert len(ray.actors) == ray.killed == 2
+    assert len(ray.actors) == ray.killed == 4  # two that looked for the start together, and one for each chain
 
 
 def test_a_chain_that_has_ended_needs_no_workers(use, tmp_path):
@@ -125,7 +139,9 @@ def test_what_workers_have_just_drawn_is_not_sent_again(use):
 def test_a_broken_row_is_named(use, monkeypatch):
     use(FakeRay())
     monkeypatch.setattr(
-        cluster.Worker, "redraw", lambda worker, purpose, scales, own, *_: (own, (np.zeros(len(own)), [7]))
+        cluster.Worker,
+        "redraw",
+        lambda worker, purpose, scales, begun, own, *_: (own, (np.zeros(len(own)), [7])),
     )
     with pytest.raises(NumericalError, match="'w7'"):
         fitted("spherical", engine="ray", workers=1, threads=1)

@@ -85,6 +85,8 @@ class Driver:
         Given warnings.
     make_threads : callable, optional
         Given a chain's share of what the chains run on, returns where its loops run.
+    start_threads : callable, optional
+        Returns where the short run is computed near whose end the chains start, if not on these threads.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class Driver:
         report: Report = silent,
         warn: Report = silent,
         make_threads: Callable[[int], Threads] = Threads,
+        start_threads: Callable[[], Threads] | None = None,
     ) -> None:
         self.store = store
         self.make_threads = make_threads
@@ -107,7 +110,9 @@ class Driver:
         self.stop = threading.Event()
         self.scale_names = prior.scale_names
         self.axes = prior.free_axes(settings.dim)
-        self.start = find_start(store, counts, prior, threads=threads, show=show, warn=warn)
+        self.start = find_start(
+            store, counts, prior, threads=threads, show=show, warn=warn, make_threads=start_threads
+        )
         self.problem = Problem(
             counts,
             prior,

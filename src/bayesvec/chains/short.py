@@ -1,6 +1,6 @@
 """Short Gibbs runs, which are not kept: where chains start, precisions of a prior, weights of documents."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from bayesvec._parallel import Threads
@@ -24,6 +24,7 @@ def short_run(
     threads: int,
     state: Any = None,
     done: int = 0,
+    make_threads: Callable[[int], Threads] = Threads,
 ) -> Iterator[tuple[Any, Any]]:
     """Yield the state and the statistics after each sweep of a short run.
 
@@ -47,13 +48,16 @@ def short_run(
         State to continue from; by default a random start.
     done : int
         Sweeps that led to it.
+    make_threads : callable, optional
+        Given ``threads``, returns where the loops run; by default on threads of this process.
     """
     method = find(METHOD)
     options = method.options(overrelax=0.0, hamiltonian="never")
-    sampler = method.load()(Problem(counts, prior, dim, options=options))
+    elsewhere = make_threads is not Threads
+    sampler = method.load()(Problem(counts, prior, dim, options=options, elsewhere=elsewhere))
     if state is None:
         state = sampler.init(Start(seed, CHAIN))
-    with Threads(threads) as workers:
+    with make_threads(threads) as workers:
         for number in range(done + 1, done + sweeps + 1):
             state, info = sampler.step(state, seed=seed, chain=CHAIN, number=number, threads=workers)
             yield state, info

@@ -1,8 +1,8 @@
 """Where chains start: a short run, a MAP, anchors, vectors that were given; found once and kept by the backend."""
 
 import sys
-from collections.abc import Mapping
-from typing import cast
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,7 +27,14 @@ ANCHOR_ITERATIONS = 5000  # until the MAP has converged
 
 
 def find_start(
-    store: Store, counts: PairCounts, prior: Prior, *, threads: int, show: bool = False, warn: Report = silent
+    store: Store,
+    counts: PairCounts,
+    prior: Prior,
+    *,
+    threads: int,
+    show: bool = False,
+    warn: Report = silent,
+    make_threads: Callable[[], Threads] | None = None,
 ) -> dict[str, Array]:
     """Return the vectors, the scales of the prior and the anchors that chains start with.
 
@@ -45,6 +52,8 @@ def find_start(
         Show progress.
     warn : callable, optional
         Given a warning if the MAP that anchors are taken from has not converged.
+    make_threads : callable, optional
+        Returns where the short run is computed, if not on threads of this process.
     """
     settings = store.settings
     start = store.read_state("begin")
@@ -54,7 +63,7 @@ def find_start(
         at_mode = settings.init == "map" or (fixed and settings.init == "auto")
         mode = None
         if settings.sweeping and not fixed and (settings.init == "auto" or (at_mode and len(scales))):
-            start |= _settle(counts, prior, settings, threads=threads, show=show)
+            start |= _settle(counts, prior, settings, threads=threads, show=show, make_threads=make_threads)
             scales = start["scales"]
         if fixed or (at_mode and settings.sweeping):
             mode = _find_mode(counts, prior.at(scales), settings, threads=threads, show=show)
@@ -78,10 +87,18 @@ def find_start(
 
 
 def _settle(
-    counts: PairCounts, prior: Prior, settings: Settings, *, threads: int, show: bool
+    counts: PairCounts,
+    prior: Prior,
+    settings: Settings,
+    *,
+    threads: int,
+    show: bool,
+    make_threads: Callable[[], Threads] | None,
 ) -> dict[str, Array]:
     """Return the last state of a short run."""
-    how = {"dim": settings.dim, "seed": settings.seed, "threads": threads}
+    how: Any = {"dim": settings.dim, "seed": settings.seed, "threads": threads}
+    if make_threads is not None:
+        how["make_threads"] = lambda _: make_threads()
     with progress("looking for a start", SETTLING, enabled=show, announce=True) as advance:
         for state, info in short_run(counts, prior, SETTLING, **how):
             advance(1, f"log posterior {info.log_posterior:.1f}")

@@ -75,7 +75,7 @@ def workers_pool(
         )
     crew = Crew(run, settings, each, count)
     try:
-        yield Pool(count, partial(Workers, crew))
+        yield Pool(count, partial(Workers, crew), partial(Workers, crew, count, begun=False))
     finally:
         crew.close()
 
@@ -148,7 +148,8 @@ class Crew:
         pairs = {purpose: open_side(self._run / "counts", name) for purpose, name in SIDES.items()}
         sizes = {purpose: np.diff(side.indptr) for purpose, side in pairs.items()}
         stored = layout.stored_arrays(self._run, layout.read_manifest(self._run))
-        return RayEngine(self._ray, actors, Local(Threads(1), self._dim, load_tables()), sizes, stored)
+        here = Local(Threads(1), self._dim, load_tables())
+        return RayEngine(self._ray, actors, here, sizes, stored)
 
     def _end(self, actors: list[Any]) -> None:
         for actor in actors:
@@ -164,11 +165,14 @@ class Workers(Threads):
         The workers of the run.
     count : int
         Number of workers.
+    begun : bool
+        Whether it is known where the chains start.
     """
 
-    def __init__(self, crew: Crew, count: int) -> None:
+    def __init__(self, crew: Crew, count: int, *, begun: bool = True) -> None:
         super().__init__(1)
         self._crew, self.engine = crew, crew.take(count)
+        self.engine.begun = begun
 
     def close(self) -> None:
         """Give the workers back."""
@@ -202,6 +206,11 @@ class RayEngine(Engine):
         Number of pairs of each row, by side.
     stored : Mapping
         The arrays of the run.
+
+    Attributes
+    ----------
+    begun : bool
+        Whether it is known where the chains start: workers then use the curvature there.
     """
 
     def __init__(
@@ -213,7 +222,7 @@ class RayEngine(Engine):
         stored: Mapping[str, zarr3.Array],
     ) -> None:
         self._ray, self.actors, self._local, self._sizes = ray, actors, local, sizes
-        self._stored = stored
+        self._stored, self.begun = stored, True
         self._blocks: dict[int, list[Int64]] = {}
         self._tokens = itertools.count()
         self._kept: list[tuple[Array, str, list[Any]]] = []  # objects of arrays, the latest last
@@ -309,7 +318,7 @@ class RayEngine(Engine):
     ) -> tuple[Float32, Float64]:
         """Redraw every row, or the rows of one colour; return all, and the log likelihoods that were found."""
         own = self._own(self._rows(half), rows) if colour is None else self._whole(rows) * len(self.actors)
-        given = half.purpose, half.scales
+        given = half.purpose, half.scales, self.begun
         calls = [
             actor.redraw.options(num_returns=2).remote(
                 *given, mine, options, key, colour, *self._other(other)

@@ -55,7 +55,7 @@ class Part(NamedTuple):
     blocks: list[Int64]  # rows of each worker
 
 
-def lay_out(run: Folder, purpose: int, workers: int, number: int) -> Part:
+def lay_out(run: Folder, purpose: int, workers: int, number: int, *, begun: bool) -> Part:
     """Lay out one side of a run with the pairs of one worker's rows.
 
     Parameters
@@ -68,13 +68,15 @@ def lay_out(run: Folder, purpose: int, workers: int, number: int) -> Part:
         Number of workers that share the rows.
     number : int
         The worker.
+    begun : bool
+        Whether it is known where the chains start.
     """
     dim, prior = run.settings.dim, load_prior(run)
     own = prior.rho if purpose == rng.RHO else prior.alpha
     pairs = open_side(run.path / "counts", SIDES[purpose])
     fixed = np.zeros(len(pairs.indptr) - 1, dtype=bool)
-    begin = files.read_arrays(run.state_file("begin"))
-    if purpose == rng.ALPHA and run.settings.identify == "fixed":
+    begin = files.read_arrays(run.state_file("begin")) if begun else {}
+    if begun and purpose == rng.ALPHA and run.settings.identify == "fixed":
         fixed[begin["anchor_rows"]] = True
     half = make_half(purpose, (), pairs, own, dim, fixed, weight=run.settings.weight, bare=True)
     blocks = cut(half, np.diff(pairs.indptr), workers)
@@ -104,6 +106,7 @@ class Worker:
         self._run, self._place = Path(run), place
         self._threads = Threads(threads)
         self._parts: dict[int, Part] = {}
+        self._begun = False  # whether these were laid out when it was known where the chains start
         self._line: tuple[int, Callable[[float], Float64] | None] = (-1, None)
         threadpool_limits(limits=1, user_api="blas")
 
@@ -120,6 +123,7 @@ class Worker:
         self,
         purpose: int,
         scales: tuple[float, ...],
+        begun: bool,
         rows: Float32,
         options: Options,
         key: rng.Key,
@@ -134,6 +138,8 @@ class Worker:
             The side.
         scales : tuple of float
             The prior's scales of that side, if they are learned.
+        begun : bool
+            Whether it is known where the chains start.
         rows : ndarray
             This worker's rows; all of them if one ``colour`` is redrawn.
         options, key
@@ -143,7 +149,7 @@ class Worker:
         *other : ndarray
             The other side, or the rows that each of its workers has.
         """
-        part, engine, block = self._at(purpose, scales)
+        part, engine, block = self._at(purpose, scales, begun=begun)
         half, own = part.half, part.blocks[self._place.number]
         if colour is not None:
             half = replace(half, colours=(half.colours[colour],))
@@ -204,13 +210,15 @@ class Worker:
         files.write_apart(target.shard(chain, draw), target.parts(turned(rows, turn)[None]))
 
     def _at(
-        self, purpose: int, scales: tuple[float, ...]
+        self, purpose: int, scales: tuple[float, ...], *, begun: bool = False
     ) -> tuple[Part, Local, Callable[[tuple[Array, ...]], Float32]]:
         """Return a side at some scales, the engine of this process, and what puts the other side together."""
-        if not self._parts:
+        if not self._parts or (begun and not self._begun):
             run = Folder(self._run, layout.read_manifest(self._run))
-            place = self._place
-            self._parts = {each: lay_out(run, each, place.workers, place.number) for each in SIDES}
+            number, workers = self._place
+            self._parts = {}  # their memory is free again
+            self._parts = {each: lay_out(run, each, workers, number, begun=begun) for each in SIDES}
+            self._begun = begun
             self._tables = load_tables(run.settings.weight)
         part = self._parts[purpose]
         _, dim = part.half.side.precision.shape

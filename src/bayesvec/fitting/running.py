@@ -65,6 +65,7 @@ def finish(
                 show=progress,
                 warn=tell,
                 make_threads=pool.threads,
+                start_threads=pool.start,
             )
             for chain in chains:
                 chain.take_up(run.sweep(chain.chain), run.path)
