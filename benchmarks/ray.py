@@ -7,7 +7,7 @@ of a pair with one thread and with two; its predictions for two workers stand be
 Usage: python benchmarks/ray.py [--vocab 20000 --dim 100 --pairs 12000000 --repeats 5] [--big] [--data FOLDER]
        (--big: also two sweeps of 5 * 10^7 pairs at V = 100,000, K = 50, with the memory of each process;
        FOLDER: as in BAYESVEC_DATA, also the House speeches counted by one worker and by two, and what a run with the
-       defaults does in the driver before its chains start)
+       defaults does in the driver by itself before its chains start)
 """
 
 import multiprocessing
@@ -242,8 +242,8 @@ def measure_counting(place, repeats):
 
 
 def measure_start(place, answer, dim=50):
-    """Put what a run with the defaults does before its chains start: its processor time in sweeps, its memory."""
-    from bayesvec.chains import driver
+    """Put what the driver does by itself before its chains start: its processor time in sweeps, its memory."""
+    from bayesvec.chains import start as chains_start
     from bayesvec.fitting import start
     from bayesvec.inference.gibbs.sampler import Gibbs
 
@@ -271,7 +271,7 @@ def measure_start(place, answer, dim=50):
         return found
 
     timed(start, "with_weight", "weight")
-    timed(driver, "find_start", "start")
+    timed(chains_start, "_noise_sizes", "sizes")
     Gibbs.step = step
     bv.fit(counts, dim=dim, chains=1, warmup=5, draws=5, progress=False)
     sweep = median(sweeps[-10:])

@@ -80,8 +80,7 @@ def methods():
 
 START = {
     "weight": "estimating the weight, in the process that you start",
-    "precisions": "learning the starting precisions there",
-    "mode": "searching the mode there",
+    "sizes": "the curvature of each row at the start, there",
 }
 
 

@@ -106,7 +106,9 @@ def test_a_run_that_chooses_its_length_keeps_its_workers(use):
     lengths = {"warmup": "auto", "draws": "auto", "max_draws": 120, "chains": 2, "dim": 2}
     found = fitted("spherical", engine="ray", workers=2, threads=1, **lengths)
     assert drawn(found) == drawn(fitted("spherical", **lengths))
-    assert len(ray.actors) == ray.killed == 4  # two that looked for the start together, and one for each chain
+    assert (
+        len(ray.actors) == ray.killed == 4
+    )  # two that looked for the start together, and one for each chain
 
 
 def test_a_chain_that_has_ended_needs_no_workers(use, tmp_path):
