@@ -1,5 +1,6 @@
 """Draws in blocks of rows: workers write them, one process writes what is the same, and everything reads them."""
 
+import errno
 import json
 
 import numpy as np
@@ -183,6 +184,20 @@ def test_a_crash_between_blocks_loses_nothing_committed(use, tmp_path, monkeypat
     fitted("learned", **WORKERS, draws=6, out=tmp_path / "whole")
     assert draw_bytes(tmp_path / "run") == draw_bytes(tmp_path / "whole")
     assert not left.exists()
+
+
+def test_a_block_that_cannot_be_written_is_one_line(use, tmp_path, monkeypatch):
+    use(FakeRay())
+
+    def full(path, parts):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files, "write_apart", full)
+    with pytest.raises(
+        RunError, match=r"cannot write .*c\.0\.0\..* \(No space left on device\).*--resume"
+    ) as caught:
+        fitted("spherical", **WORKERS, out=tmp_path / "run")
+    assert len(str(caught.value).splitlines()) == 1
 
 
 def test_what_is_cut(monkeypatch):

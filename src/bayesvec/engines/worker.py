@@ -207,7 +207,16 @@ class Worker:
             if piece is not None:
                 here = slice(*np.searchsorted(own, (first, last)))
                 rows[own[here] - first] = piece[here]
-        files.write_apart(target.shard(chain, draw), target.parts(turned(rows, turn)[None]))
+        path = target.shard(chain, draw)
+        try:
+            files.write_apart(path, target.parts(turned(rows, turn)[None]))
+        except OSError as error:
+            reason = error.strerror or error
+            raise RunError(
+                f"{platform.node()} cannot write {path} ({reason}); all committed draws are safe; make room or fix "
+                "it, and resume with --resume",
+                path=str(path),
+            ) from None
 
     def _at(
         self, purpose: int, scales: tuple[float, ...], *, begun: bool = False
