@@ -12,7 +12,7 @@ from bayesvec import _cluster
 from bayesvec.engines import cluster
 from bayesvec.errors import RunError
 from bayesvec.model import identification
-from bayesvec.storage import layout, zarr3
+from bayesvec.storage import blocks, layout, zarr3
 from bayesvec.storage.blocks import Blocked, in_blocks
 from bayesvec.storage.reader import open_draws
 from engine_problems import drawn, fitted
@@ -25,7 +25,7 @@ WORKERS = {"engine": "ray", "workers": 2, "threads": 1}
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
     """Cut draws of small problems into blocks of rows."""
-    monkeypatch.setattr(identification, "BLOCK_ROWS", 24)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 24)
     monkeypatch.setattr(zarr3, "SHARD_BYTES", 700)
     monkeypatch.setattr(zarr3, "CHUNK_BYTES", 130)
 
@@ -63,10 +63,10 @@ def test_workers_write_what_one_process_writes(name, use, written, tmp_path):
         found = fitted(name, **WORKERS | {"workers": workers}, out=tmp_path / str(workers))
         assert drawn(found) == local
         sides = {side: getattr(found, side).shape[2] for side in ("alpha", "rho")}
-        blocks = [
+        expected = [
             (side, block) for side, rows in sides.items() if rows > 24 for block in range(-(-rows // 24))
         ]
-        assert sorted(written) == [(*block, 0, draw) for block in blocks for draw in range(3)]
+        assert sorted(written) == [(*block, 0, draw) for block in expected for draw in range(3)]
         written.clear()
     assert not ray.lost
 
@@ -203,12 +203,12 @@ def test_a_block_that_cannot_be_written_is_one_line(use, tmp_path, monkeypatch):
 def test_what_is_cut(monkeypatch):
     """Draws larger than a file are cut; others are not, nor is what has few rows."""
     monkeypatch.undo()
-    for rows, dim, blocks in ((20_000, 100, 1), (30_000, 20, 1), (30_000, 100, 2), (1_000_000, 100, 41)):
+    for rows, dim, number in ((20_000, 100, 1), (30_000, 20, 1), (30_000, 100, 2), (1_000_000, 100, 41)):
         array = in_blocks(zarr3.planned(zarr3.Path("x"), ("word", "dim"), (rows, dim), "float32"))
-        assert len(array.blocks) == blocks
-        assert isinstance(array, Blocked) == (blocks > 1)
+        assert len(array.blocks) == number
+        assert isinstance(array, Blocked) == (number > 1)
         assert sum(block.rows for block in array.blocks) == rows
-        assert array.chunk_rows * 4 * dim <= zarr3.CHUNK_BYTES or blocks == 1
+        assert array.chunk_rows * 4 * dim <= zarr3.CHUNK_BYTES or number == 1
 
 
 def test_blocks_are_turned_as_all_rows_are(monkeypatch):

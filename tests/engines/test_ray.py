@@ -148,7 +148,7 @@ def test_many_killed_workers_change_nothing(kills):
 @pytest.mark.usefixtures("nodes")
 def test_killed_workers_write_the_same_blocks(kills, tmp_path, monkeypatch):
     """Workers are killed while they write blocks of draws."""
-    monkeypatch.setattr("bayesvec.model.identification.BLOCK_ROWS", 24)
+    monkeypatch.setattr("bayesvec.storage.blocks.BLOCK_ROWS", 24)
     monkeypatch.setattr("bayesvec.storage.zarr3.SHARD_BYTES", 700)
     monkeypatch.setattr("bayesvec.storage.zarr3.CHUNK_BYTES", 130)
     kills.wanted, kills.share = KILLS // 2, 0.5

@@ -14,16 +14,12 @@ import numpy.typing as npt
 
 from bayesvec._types import Float64, Int64
 from bayesvec.errors import AnchorError, OptionError
+from bayesvec.storage import blocks
 
 AnchorChoice = Literal["qr", "last", "first", "random"]
 Array = npt.NDArray[np.floating]
 Axes = Sequence[Int64] | None
 Turn = Sequence[tuple[Int64 | None, Array]]  # sets of axes, None for all, each with its orthogonal matrix
-
-# Rows are turned in blocks of so many: the bits of a product depend on where BLAS begins, so whoever turns some of
-# the rows takes whole blocks. It is a multiple of the rows that a kernel of BLAS computes at once (24 and all powers
-# of two up to 8,192), so that blocks have the bits of one product.
-BLOCK_ROWS = 24_576
 
 # Anchors must span K directions; a direction with a singular value below this fraction of the largest is missing.
 _RANK_TOLERANCE = 1e-6
@@ -82,13 +78,12 @@ def find_turn(rho: Array, alpha: Array, reference: Reference, axes: Axes = None)
 
 def turned(rows: Array, turn: Turn) -> Array:
     """Return rows, all of a side or whole blocks of `BLOCK_ROWS`, multiplied by the matrices of a turn."""
+    step = blocks.BLOCK_ROWS
     out = rows
     for some, matrix in turn:
         every = slice(None) if some is None else some
-        blocks = [
-            rows[first : first + BLOCK_ROWS, every] @ matrix for first in range(0, len(rows), BLOCK_ROWS)
-        ]
-        product = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+        products = [rows[first : first + step, every] @ matrix for first in range(0, len(rows), step)]
+        product = products[0] if len(products) == 1 else np.concatenate(products)
         if some is None:
             return product
         out = out.copy() if out is rows else out

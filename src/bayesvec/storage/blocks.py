@@ -12,8 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._types import Int64
-from bayesvec.model import identification
 from bayesvec.storage import zarr3
+
+# The bits of a product of matrices depend on where BLAS begins, so whoever aligns some of the rows takes whole blocks
+# of so many. It is a multiple of the rows that a kernel of BLAS computes at once (24, and all powers of two up to
+# 8,192), so that blocks have the bits of one product.
+BLOCK_ROWS = 24_576
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ class Blocked(zarr3.Array):
 
 def in_blocks(array: zarr3.Array) -> zarr3.Array:
     """Return an array in blocks of rows, if a draw of it fills more than one file."""
-    rows = identification.BLOCK_ROWS
+    rows = BLOCK_ROWS
     if array.shard_draws > 1 or array.rows <= rows:
         return array
     fitting = (size for size in range(min(array.chunk_rows, rows), 0, -1) if rows % size == 0)
