@@ -4,7 +4,8 @@
     RUN/names.json           the words and the contexts
     RUN/counts/              the counts
     RUN/draws.zarr/          Zarr 3 in ArviZ's layout
-        posterior/           rho (chain, draw, word, dim), alpha (chain, draw, context, dim)
+        posterior/           rho (chain, draw, word, dim), alpha (chain, draw, context, dim); a file has some draws,
+                             or one block of the rows of a draw (`bayesvec.storage.blocks`)
         sample_stats/        lp (log posterior), seconds, cosines of some pairs of words
     RUN/state/chain-0.json   the commit mark of chain 0: how many of its draws are safely on the disk
     RUN/state/chain-0.*      its checkpoint: the sampler's state, mean and variance of all rows
