@@ -211,14 +211,14 @@ def test_what_is_cut(monkeypatch):
         assert array.chunk_rows * 4 * dim <= zarr3.CHUNK_BYTES or number == 1
 
 
-def test_blocks_are_turned_as_all_rows_are(monkeypatch):
+def test_blocks_are_aligned_as_all_rows_are(monkeypatch):
     """A block by itself has the bits that it has among all rows."""
     generator = np.random.default_rng(1)
     for dim in (4, 7, 50):
         rows = generator.normal(size=(100, dim)).astype(np.float32)
-        turn = [(None, generator.normal(size=(dim, dim)).astype(np.float32))]
-        whole = identification.turned(rows, turn)
+        alignment = [(None, generator.normal(size=(dim, dim)).astype(np.float32))]
+        whole = identification.aligned(rows, alignment)
         for first in range(0, 100, 24):
-            found = identification.turned(rows[first : first + 24], turn)
+            found = identification.aligned(rows[first : first + 24], alignment)
             assert found.tobytes() == whole[first : first + 24].tobytes()
-        np.testing.assert_allclose(whole, rows @ turn[0][1], rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(whole, rows @ alignment[0][1], rtol=1e-4, atol=1e-5)

@@ -16,7 +16,14 @@ from bayesvec.counts.pairs import PairCounts
 from bayesvec.inference.contract import Count, Independent, Near, Problem, Report, Sampler, Start, silent
 from bayesvec.inference.methods import Method
 from bayesvec.inference.state import standardised
-from bayesvec.model.identification import Anchors, Reference, Turn, find_turn, settle_reference, turned
+from bayesvec.model.identification import (
+    Alignment,
+    Anchors,
+    Reference,
+    aligned,
+    find_alignment,
+    settle_reference,
+)
 from bayesvec.priors import Prior
 from bayesvec.storage.folder import cosines
 from bayesvec.storage.kinds import WHOLE_CHAINS
@@ -202,9 +209,9 @@ class Driver:
                 if settings.rules.warming:
                     self._note_trace(chain, state, info)
                 if sweep > settings.warmup_sweeps and (sweep - settings.warmup_sweeps) % settings.thin == 0:
-                    turn = self._turn(state)
-                    values = self._draw(state, info, spent, turn)
-                    record.append(values, _by_workers(threads, state, turn))
+                    alignment = self._alignment(state)
+                    values = self._draw(state, info, spent, alignment)
+                    record.append(values, _by_workers(threads, state, alignment))
                     watcher.add(values["cosine"])
                     spent = 0.0
                 elif chain == 0:
@@ -279,15 +286,15 @@ class Driver:
                 pass
         return not self.stop.is_set()
 
-    def _turn(self, state: Any) -> Turn:
+    def _alignment(self, state: Any) -> Alignment:
         """Return what a state is aligned by before it is stored."""
         if self.reference is None:
             return ()
-        return find_turn(state.rho, state.alpha, self.reference, self.axes)
+        return find_alignment(state.rho, state.alpha, self.reference, self.axes)
 
-    def _draw(self, state: Any, info: Any, seconds: float, turn: Turn) -> dict[str, Any]:
+    def _draw(self, state: Any, info: Any, seconds: float, alignment: Alignment) -> dict[str, Any]:
         """Return what is stored of a state."""
-        rho, alpha = turned(state.rho, turn), turned(state.alpha, turn)
+        rho, alpha = aligned(state.rho, alignment), aligned(state.alpha, alignment)
         cosine = cosines(rho, *self.monitored)
         stats = {"lp" if name == "log_posterior" else name: value for name, value in info._asdict().items()}
         scales = dict(zip(self.scale_names, state.scales, strict=True)) if self.scale_names else {}
@@ -338,12 +345,12 @@ class _Pace:
         self._interval = max(COMMIT_SECONDS, COMMIT_SHARE * (self._last - began))
 
 
-def _by_workers(threads: Threads, state: Any, turn: Turn) -> WriteBlocks | None:
+def _by_workers(threads: Threads, state: Any, alignment: Alignment) -> WriteBlocks | None:
     """Return what has the workers of a cluster write blocks of a draw; None if there are none."""
     engine = threads.engine
     if engine is None:
         return None
-    return lambda name, chain, draw: engine.write(name, getattr(state, name), turn, chain, draw)
+    return lambda name, chain, draw: engine.write(name, getattr(state, name), alignment, chain, draw)
 
 
 def _arrays(state: Any) -> dict[str, Array]:

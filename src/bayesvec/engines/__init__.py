@@ -20,7 +20,7 @@ class Pool(NamedTuple):
     total: int
     threads: Callable[[int], "Threads"]  # given a chain's share, where its loops run; a context manager
     start: Callable[[], "Threads"] | None = (
-        None  # where a start is looked for; None for threads of this process
+        None  # where a start is looked for, if not on threads of this process
     )
 
 

@@ -31,7 +31,7 @@ from bayesvec.inference.gibbs.engine import Engine, Local
 from bayesvec.inference.sides import Half, broken_row
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma_tables import load_tables
-from bayesvec.model.identification import Turn
+from bayesvec.model.identification import Alignment
 from bayesvec.storage import layout, zarr3
 from bayesvec.storage.settings import Settings
 
@@ -276,7 +276,9 @@ class RayEngine(Engine):
 
         return lambda s: self._repeated(partial(shares, s))
 
-    def write(self, name: str, rows: Float32, turn: Turn, chain: int, draw: int) -> Callable[[], None]:
+    def write(
+        self, name: str, rows: Float32, alignment: Alignment, chain: int, draw: int
+    ) -> Callable[[], None]:
         """Have each block of a draw written by the worker that owns most of its rows; return what waits for them.
 
         Parameters
@@ -285,7 +287,7 @@ class RayEngine(Engine):
             ``rho`` or ``alpha``; the workers have redrawn it before.
         rows : ndarray
             All rows as the sampler has them, of which each worker gets its own for the next sweep anyway.
-        turn : Turn
+        alignment : Alignment
             What they are aligned by.
         chain, draw : int
             Which draw of the run.
@@ -303,7 +305,7 @@ class RayEngine(Engine):
                 sizes = [last - first for first, last in edges]
                 pieces = [ref if size else None for ref, size in zip(own, sizes, strict=True)]
                 writer = self.actors[int(np.argmax(sizes))]
-                calls.append(writer.write.remote(name, number, chain, draw, turn, *pieces))
+                calls.append(writer.write.remote(name, number, chain, draw, alignment, *pieces))
             return calls
 
         under_way = [start()]  # until they are asked for; those that fail are started again

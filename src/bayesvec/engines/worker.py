@@ -30,7 +30,7 @@ from bayesvec.inference.sides import Half, make_half, movable
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma_tables import load_tables
 from bayesvec.kernels.vector import padded, padded_rows
-from bayesvec.model.identification import Turn, turned
+from bayesvec.model.identification import Alignment, aligned
 from bayesvec.priors import RowPrior
 from bayesvec.priors.arrays import load_prior
 from bayesvec.storage import layout
@@ -182,7 +182,7 @@ class Worker:
         return shares(s)[part.blocks[self._place.number]]
 
     def write(
-        self, name: str, block: int, chain: int, draw: int, turn: Turn, *pieces: Float32 | None
+        self, name: str, block: int, chain: int, draw: int, alignment: Alignment, *pieces: Float32 | None
     ) -> None:
         """Align a block of rows and write it.
 
@@ -194,7 +194,7 @@ class Worker:
             Which block of the rows.
         chain, draw : int
             Which draw.
-        turn : Turn
+        alignment : Alignment
             What to align the rows by.
         *pieces : ndarray or None
             The rows of each worker, None if it has none of the block's.
@@ -209,7 +209,7 @@ class Worker:
                 rows[own[here] - first] = piece[here]
         path = target.shard(chain, draw)
         try:
-            files.write_apart(path, target.parts(turned(rows, turn)[None]))
+            files.write_apart(path, target.parts(aligned(rows, alignment)[None]))
         except OSError as error:
             reason = error.strerror or error
             raise RunError(

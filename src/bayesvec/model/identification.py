@@ -19,7 +19,9 @@ from bayesvec.storage import blocks
 AnchorChoice = Literal["qr", "last", "first", "random"]
 Array = npt.NDArray[np.floating]
 Axes = Sequence[Int64] | None
-Turn = Sequence[tuple[Int64 | None, Array]]  # sets of axes, None for all, each with its orthogonal matrix
+Alignment = Sequence[
+    tuple[Int64 | None, Array]
+]  # sets of axes, None for all, each with its orthogonal matrix
 
 # Anchors must span K directions; a direction with a singular value below this fraction of the largest is missing.
 _RANK_TOLERANCE = 1e-6
@@ -61,26 +63,26 @@ def align(rho: Array, alpha: Array, reference: Reference, axes: Axes = None) -> 
     axes : sequence of ndarray, optional
         Sets of axes that may be rotated among themselves; other axes stay. By default all axes are one set.
     """
-    turn = find_turn(rho, alpha, reference, axes)
-    return turned(rho, turn), turned(alpha, turn)
+    alignment = find_alignment(rho, alpha, reference, axes)
+    return aligned(rho, alignment), aligned(alpha, alignment)
 
 
-def find_turn(rho: Array, alpha: Array, reference: Reference, axes: Axes = None) -> Turn:
-    """Return what `turned` aligns either side by; the arguments are those of `align`."""
+def find_alignment(rho: Array, alpha: Array, reference: Reference, axes: Axes = None) -> Alignment:
+    """Return what `aligned` aligns either side by; the arguments are those of `align`."""
     if axes is None:
         return [(None, rotation_to(reference, rho, alpha).astype(rho.dtype))]
-    turn: list[tuple[Int64 | None, Array]] = []
+    alignment: list[tuple[Int64 | None, Array]] = []
     for some in axes:
         part = Reference(reference.rho[:, some], reference.alpha[:, some])
-        turn.append((some, rotation_to(part, rho[:, some], alpha[:, some]).astype(rho.dtype)))
-    return turn
+        alignment.append((some, rotation_to(part, rho[:, some], alpha[:, some]).astype(rho.dtype)))
+    return alignment
 
 
-def turned(rows: Array, turn: Turn) -> Array:
-    """Return rows, all of a side or whole blocks of `BLOCK_ROWS`, multiplied by the matrices of a turn."""
+def aligned(rows: Array, alignment: Alignment) -> Array:
+    """Return rows, all of a side or whole blocks of `BLOCK_ROWS`, multiplied by the matrices of an alignment."""
     step = blocks.BLOCK_ROWS
     out = rows
-    for some, matrix in turn:
+    for some, matrix in alignment:
         every = slice(None) if some is None else some
         products = [rows[first : first + step, every] @ matrix for first in range(0, len(rows), step)]
         product = products[0] if len(products) == 1 else np.concatenate(products)
