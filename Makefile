@@ -8,7 +8,7 @@ DOCS := $(VENV)/.ready-docs
 SMOKE := tests/test_public_names.py tests/test_imports.py tests/test_version_0_1_0.py tests/kernels/test_rng.py \
   tests/counts tests/text tests/cli/test_cli_questions.py
 
-.PHONY: demo docs paper test test-smoke test-slow bench lint wheel-test clean
+.PHONY: demo docs paper test test-long test-smoke test-slow bench lint wheel-test clean
 .DELETE_ON_ERROR:
 
 $(READY): pyproject.toml
@@ -32,6 +32,10 @@ demo: $(READY)
 
 test: $(DEV)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+# what takes many seconds, a browser or a cluster: CI runs it too
+test-long: $(DEV)
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m 'long and not slow'
 
 # a part of the tests that reaches every folder, for another Python
 test-smoke: $(DEV)

@@ -17,7 +17,7 @@ MEMORY = Path("/dev/shm")
 ROOM = 1 << 30  # bytes that the files of the tests may take
 
 # modules with tests of many seconds, the longest first
-LONG = ("test_contributing.py", "test_agreement.py", "test_ray.py", "test_faults.py", "test_page.py")
+FIRST = ("test_contributing.py", "test_agreement.py", "test_ray.py", "test_faults.py", "test_page.py")
 
 
 def pytest_configure(config):
@@ -34,10 +34,14 @@ def pytest_sessionstart(session):
         compile_share(int(run["workerid"].removeprefix("gw")), run["workercount"], meeting)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Start the longest tests first: at the end of a parallel run no worker waits for one of them."""
-    place = {name: number for number, name in enumerate(LONG)}
-    items.sort(key=lambda item: place.get(item.path.name, len(LONG)))
+    """Mark what needs a browser as long; start the longest tests first, so that no worker waits for them at the end."""
+    for item in items:
+        if "browser" in item.fixturenames:
+            item.add_marker(pytest.mark.long)
+    place = {name: number for number, name in enumerate(FIRST)}
+    items.sort(key=lambda item: place.get(item.path.name, len(FIRST)))
 
 
 @pytest.fixture

@@ -135,6 +135,7 @@ def test_an_example_is_three_files(section):
     assert page.startswith("docs/")
 
 
+@pytest.mark.long
 def test_the_tests_of_the_examples_and_of_all_records_pass(project):
     own = [path for section in SECTIONS for path in files_of(section) if path.startswith("tests/")]
     chosen = [

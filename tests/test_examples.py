@@ -70,6 +70,7 @@ def movies(folder):
     return folder
 
 
+@pytest.mark.long
 def test_baskets(tmp_path):
     data = movies(tmp_path / "ml-100k")
     small = ("--min-ratings", 1, "--dim", 2, "--draws", 60, "--warmup", 30, "--film", "Film 3")
@@ -93,6 +94,7 @@ def test_baskets_without_the_data_explain_what_to_do(tmp_path):
     assert "put it at" in result.stderr
 
 
+@pytest.mark.long
 def test_own_counts(tmp_path):
     result = run("counts", "--draws", 200, "--warmup", 50, folder=tmp_path)
     check(result, tmp_path / "counts.png")

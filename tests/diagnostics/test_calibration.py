@@ -128,6 +128,7 @@ def test_coverage_counts_truths_inside():
 
 
 # a wrong prior shows in half of the worlds
+@pytest.mark.long
 @pytest.mark.parametrize(("factor", "right", "worlds"), [(1.0, True, 120), (2.0, False, 60)])
 @pytest.mark.usefixtures("_no_log_posterior")
 def test_gibbs_is_calibrated_and_a_wrong_prior_is_not(factor, right, worlds):

@@ -115,6 +115,7 @@ def test_the_smallest_weight_is_said_to_be_so(capsys):
     assert "0.25, the smallest allowed (the documents ask for 0." in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_rows_that_a_prior_adds_do_not_matter():
     texts = documents(300, 4)
     counts = bv.count(documents=texts, groups=[f"g{i % 2}" for i in range(300)], **PLAIN)

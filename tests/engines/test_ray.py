@@ -20,7 +20,10 @@ from bayesvec.storage.reader import open_draws
 from engine_problems import PROBLEMS, SETTINGS, drawn, fitted
 from run_tools import draw_bytes
 
-pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed (the extra 'ray')")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed (the extra 'ray')"),
+]
 KILLS = 50
 STORE = 80 << 20
 # a Ray of our own, on loopback; its processes are not nice, or they would wait for all others on a busy machine

@@ -28,9 +28,10 @@ from evidence import ERROR_RATE
 from run_tools import run_sampler, thinned_gibbs
 
 # not imported here: that takes seconds in every worker
-pytestmark = pytest.mark.skipif(
-    find_spec("nutpie") is None, reason="nutpie is not installed (the extra 'nuts')"
-)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(find_spec("nutpie") is None, reason="nutpie is not installed (the extra 'nuts')"),
+]
 
 
 class Setting(NamedTuple):

@@ -17,6 +17,7 @@ from bayesvec.model.identification import Anchors
 from bayesvec.priors import Prior, RowPrior
 from bayesvec.vectors.read import Vectors
 from count_tools import every_pair
+from evidence import long_but
 from joint import expected_statistics, joint_agrees, sparse_counts
 
 DIM = 2
@@ -79,12 +80,12 @@ def agrees_jointly(counts, prior, *, right=None, **given):
     return joint_agrees(expected, counts, prior, DIM, **{"sweeps": SWEEPS, **given})
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", long_but("dynamic", PROBLEMS))
 def test_joint_distribution(name):
     assert agrees_jointly(*PROBLEMS[name](), options=COLOURS)
 
 
-@pytest.mark.parametrize("name", ["dynamic", "grouped"])
+@pytest.mark.parametrize("name", long_but("grouped", ["dynamic", "grouped"]))
 def test_joint_distribution_by_trees(name):
     assert agrees_jointly(*PROBLEMS[name](), options=TREES)
 
@@ -152,6 +153,7 @@ def test_joint_distribution_sees_an_orbit_without_the_coupling(monkeypatch):
     assert not agrees_jointly(counts, prior)
 
 
+@pytest.mark.long
 def test_joint_distribution_sees_a_wrong_drift():
     counts, prior = dynamic_problem()
     wrong = priors.dynamic(counts, precision=1.5, drift_precision=5.5)
@@ -209,6 +211,7 @@ def huge_slices(contexts=SEGMENT + 100):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [TREES, COLOURS])
 def test_huge_rows_know_their_neighbours(options):
     """With a drift that is nearly none all slices of a word are one."""

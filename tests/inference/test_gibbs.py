@@ -16,7 +16,7 @@ from bayesvec.model.density import Model
 from bayesvec.model.identification import Anchors
 from bayesvec.priors import Prior, RowPrior, covariance, spherical
 from bayesvec.simulation.pairs import simulate
-from evidence import agrees
+from evidence import agrees, long_but
 from joint import columns, fourth_moments, joint_agrees, sparse_counts
 
 ONE = Threads(1)
@@ -84,7 +84,7 @@ def reference(num_words, num_contexts, seed=3):
     return Near(*sides, *(0.3 + 0.1 * np.abs(side) for side in sides))
 
 
-@pytest.mark.parametrize("name", MOVED)
+@pytest.mark.parametrize("name", long_but("anchors", MOVED))
 def test_joint_distribution_when_moved(name):
     assert agrees_jointly(name, 12_000, MOVED, moved=True)
 
@@ -127,7 +127,7 @@ def agrees_jointly(name, sweeps, cases=GEWEKE, *, moved=False):
 
 
 # All planted bugs but one show after 1,500 sweeps; kappa off by a half shows after 25,000, under a tight prior.
-@pytest.mark.parametrize("name", GEWEKE)
+@pytest.mark.parametrize("name", long_but("flat prior, orbit", GEWEKE))
 def test_joint_distribution(name):
     assert agrees_jointly(name, 25_000 if name.startswith("tight prior") else 6000)
 
@@ -138,7 +138,9 @@ def test_joint_distribution_at_length(name):
     assert agrees_jointly(name, 60_000)
 
 
-@pytest.mark.parametrize("bug", ["lambda", "kappa", "restart", "orbit power", "orbit prior"])
+@pytest.mark.parametrize(
+    "bug", long_but("lambda", ["lambda", "kappa", "restart", "orbit power", "orbit prior"])
+)
 def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
     num_words, num_contexts = 3, 5
     precision = 8.0 if bug == "kappa" else 1.0  # under a flat prior the joint chain would run away

@@ -174,6 +174,7 @@ def appendix_hessian(counts, prior, rho, alpha):
     return hessian
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", [FREE, ANCHORED])
 def test_draws_have_the_covariance(counts, found, case):
     anchors = anchors_of(found, case)

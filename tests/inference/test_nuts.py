@@ -114,6 +114,7 @@ def quadrature(n_pos, n_neg, precision):
     return np.array(totals[1:]) / totals[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", [False, True])
 def test_one_pair_against_quadrature(bug):
     counts = from_pairs([0], [0], n_pos=[7], n_neg=[2], words=["w"], contexts=["c"])

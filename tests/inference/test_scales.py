@@ -23,7 +23,7 @@ from bayesvec.priors.spherical import independent
 from bayesvec.simulation.pairs import simulate
 from bayesvec.simulation.slices import simulate_slices
 from bayesvec.vectors.read import Vectors
-from evidence import agrees
+from evidence import agrees, long_but
 from joint import joint_agrees, sparse_counts
 
 DIM = 2
@@ -106,7 +106,7 @@ def _interweave_always(monkeypatch):
 
 
 @pytest.mark.usefixtures("_interweave_always")
-@pytest.mark.parametrize("name", ["dynamic", "vectors"])
+@pytest.mark.parametrize("name", long_but("vectors", ["dynamic", "vectors"]))
 def test_joint_distribution(name):
     assert agrees_jointly(name, sweeps=3000)  # the planted bugs below show after 1,500
 
@@ -251,6 +251,7 @@ def quadrature_drift(gamma, n_pos, n_neg, precision):
     return np.array([weight @ tau, weight @ t]) / weight.sum()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_no_log_posterior")
 def test_a_learned_drift_against_quadrature():
     counts, gamma = one_pair([9, 2], [1, 8], ("a@1", "a@3"), ("1", "3")), Learned(3.0, 1.0)
@@ -295,6 +296,7 @@ def test_a_component_is_what_its_scale_governs(name):
         np.testing.assert_allclose(size, 2.5 ** part.coordinates(rows, 1))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_no_log_posterior")
 def test_scales_move_with_their_rows_where_data_are_few(monkeypatch):
     """How small steps are against the words: ESS with the move and without."""
@@ -315,6 +317,7 @@ def test_scales_move_with_their_rows_where_data_are_few(monkeypatch):
     assert ess(1) > 1.5 * ess(10**9)  # 2.5 to 5 with other seeds
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_no_log_posterior")
 def test_a_scale_of_contexts_moves_with_them_where_it_cannot_be_exchanged(monkeypatch):
     counts, _ = simulate(40, 4, pairs=1000, seed=2)

@@ -391,6 +391,7 @@ def test_list_alone_shows_the_experiments(place, bayesvec):
     assert "\n  " in bayesvec("reproduce", "donuts", "--list")[1]
 
 
+@pytest.mark.long
 def test_killed_in_the_middle_nothing_half_written_stays(tmp_path):
     """What a kill leaves is the finished cells; the rest is computed by the same command afterwards."""
     asked = [sys.executable, "-m", "bayesvec", "reproduce", "convergence", "--quick", "--only", "N=2k gibbs"]

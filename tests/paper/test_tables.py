@@ -470,6 +470,7 @@ def test_slices_holdout_fits_all_variants_to_the_same_samples(tmp_path, monkeypa
     assert same["pooled"] == same["separate"]
 
 
+@pytest.mark.long
 def test_every_figure_is_drawn_from_made_up_records(tmp_path):
     from bayesvec.paper.page import write_figures
 

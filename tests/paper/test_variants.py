@@ -83,6 +83,7 @@ def test_other_variants_give_draws_of_their_shape(world, workspace, name):
     assert against_truth(found, world[1])["rmse_plugin"] < 0.2
 
 
+@pytest.mark.long
 def test_nuts_is_timed_after_warm_up(world, workspace):
     pytest.importorskip("nutpie", reason="nutpie is not installed (the extra 'nuts')", exc_type=ImportError)
     began = time.perf_counter()
@@ -144,6 +145,7 @@ def fake_draws(truth, *, shift=0.0, scale=1.0, size=999, seed=0):
     return Drawn(*sides, rotates=False, warmup_seconds=0.0, seconds=1.0)
 
 
+@pytest.mark.long
 def test_coverage_is_nominal_and_a_wrong_one_is_seen():
     _, truth = bv.simulate(40, 3, pairs=10, seed=0)
 

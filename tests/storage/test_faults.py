@@ -115,6 +115,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", str(place)], check=True)  # this process may still map files there
 
 
+@pytest.mark.long
 def test_full_disk_and_room_again(bayesvec, tmp_path, small_disk, monkeypatch):
     small_counts().save(tmp_path / "counts")
     settings = ("--counts", tmp_path / "counts", "--dim", 3, "--draws", 900, "--warmup", 50, "--quiet")
@@ -137,6 +138,7 @@ def test_full_disk_and_room_again(bayesvec, tmp_path, small_disk, monkeypatch):
     assert draw_bytes(out) == draw_bytes(tmp_path / "whole")
 
 
+@pytest.mark.long
 def test_used_twice_and_interrupted(bayesvec, tmp_path):
     """A second writer is refused, a reader is not; Ctrl-C commits and says how to go on, and that is so."""
     small_counts().save(tmp_path / "counts")

@@ -1,6 +1,7 @@
 """How a statistical test decides: errors over their Monte Carlo standard errors, under a Bonferroni bound."""
 
 import numpy as np
+import pytest
 from scipy import stats
 
 from bayesvec.estimates.convergence import ess_bulk
@@ -26,3 +27,8 @@ def moments(x):
     """First and second moments of the columns of ``x`` (draw, column), and their products."""
     rows, columns = np.triu_indices(x.shape[1])
     return np.hstack([x, x[:, rows] * x[:, columns]])
+
+
+def long_but(first, cases):
+    """The cases of a test, of which all but ``first`` are marked long."""
+    return [case if case == first else pytest.param(case, marks=pytest.mark.long) for case in cases]

@@ -68,6 +68,7 @@ def results(tmp_path_factory):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 def test_memory_is_a_bound(results):
     assert len(results) == 7
