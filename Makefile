@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.ready-dev
 DOCS := $(VENV)/.ready-docs
+# keep compiled modules whatever the environment says: the tests start hundreds of processes
+export PYTHONDONTWRITEBYTECODE :=
 SMOKE := tests/test_public_names.py tests/test_imports.py tests/test_version_0_1_0.py tests/kernels/test_rng.py \
   tests/counts tests/text tests/cli/test_cli_questions.py
 

@@ -36,7 +36,7 @@ def pytest_sessionstart(session):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark what needs a browser as long; start the longest tests first, so that no worker waits for them at the end."""
+    """Mark what needs a browser as long; start the longest tests first, so that none is left for the end."""
     for item in items:
         if "browser" in item.fixturenames:
             item.add_marker(pytest.mark.long)

@@ -39,6 +39,7 @@ def test_own_text(tmp_path):
     assert "P(cat is nearer to dog than to house) = " in result.stdout
 
 
+@pytest.mark.long
 def test_own_data_frame(tmp_path):
     rows = "review,stars\nthe cat saw a dog and the dog saw a cat,5\n,1\nbad,1\n"
     (tmp_path / "a.csv").write_text(rows + 20 * "a dog and a cat and a dog,2\n")

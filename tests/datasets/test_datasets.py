@@ -55,6 +55,7 @@ def test_python_docs() -> None:
     assert any("JSON (JavaScript Object Notation)" in document for document in python_docs())
 
 
+@pytest.mark.long
 def test_python_docs_runs_nothing() -> None:
     """Modules with side effects are parsed and not imported; the documents do not depend on the process."""
     code = (

@@ -203,6 +203,7 @@ def huge_counts(num_contexts=2 * SEGMENT + 100):
     )
 
 
+@pytest.mark.long
 def test_huge_rows_are_shared_between_threads_and_come_out_the_same():
     counts = huge_counts()
     problem = gibbs.prepare(Problem(counts, spherical(1.0), 3))

@@ -219,6 +219,7 @@ def watch_precision(state):
     return [state.scales[0], np.log(state.scales[0]), float(state.rho[0, 0]) * float(state.alpha[0, 0])]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "gamma", [Learned(3.0, 2.0), pytest.param(Learned(2.0, 0.5), marks=pytest.mark.slow)]
 )

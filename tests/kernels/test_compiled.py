@@ -28,6 +28,7 @@ def run(folder, *stamp):
     return value, hits
 
 
+@pytest.mark.long
 def test_the_second_start_compiles_nothing_and_a_change_of_a_callee_is_seen(tmp_path):
     (tmp_path / "callee.py").write_text(CALLEE.format(1))
     (tmp_path / "caller.py").write_text(CALLER)

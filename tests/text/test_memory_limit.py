@@ -76,6 +76,7 @@ def test_memory_is_a_bound(results):
         assert risen < 1.5 * MEMORY, name
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 def test_what_cannot_be_held_is_refused(results):
     refused, accepted = results[:4], results[4:]
