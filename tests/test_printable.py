@@ -81,6 +81,7 @@ def test_estimates_and_tables_print_escapes_in_python():
     assert repr(Estimate([[1.0, 2.0]], "norm(\x1b)")).startswith(r"<Estimate norm(\u001b) =")
 
 
+@pytest.mark.long
 def test_a_report_survives_control_characters(run, tmp_path):
     page = tmp_path / "page.html"
     write_report(open_posterior(run), page, words=WORDS, axis=[WORDS[:2]], n=3)

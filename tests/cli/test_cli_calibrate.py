@@ -31,6 +31,7 @@ def bayesvec(monkeypatch, capsys, tmp_path):
     return call
 
 
+@pytest.mark.long
 def test_gibbs_is_calibrated(bayesvec, tmp_path):
     status, out, err = bayesvec("--out", "found", **SMALL)
     assert status == 0
@@ -52,6 +53,7 @@ def test_gibbs_is_calibrated(bayesvec, tmp_path):
     assert kept["coverage"][COSINE]["error"] == pytest.approx(inside.mean(axis=1).std(ddof=1) / np.sqrt(30))
 
 
+@pytest.mark.long
 def test_a_method_with_a_wrong_prior_is_not(bayesvec, monkeypatch):
     """The same worlds, fitted under a prior that is four times too tight."""
     right = trials.spherical

@@ -67,6 +67,7 @@ def test_a_run_that_is_too_short_is_told_and_with_strict_is_a_failure(counts, ba
     assert "warning" not in err
 
 
+@pytest.mark.long
 def test_an_approximation_that_has_converged_is_no_failure_but_is_not_strict(counts, bayesvec):
     given = ("fit", "--counts", counts, "--dim", 2, "--method", "mfvi")
     status, out, err = bayesvec(*given, "--out", "a")

@@ -124,7 +124,9 @@ def test_rows_that_a_prior_adds_do_not_matter():
         assert bv.fit(counts, 2, prior=prior, **given).draws.settings.weight < 0.8
 
 
-@pytest.mark.parametrize("method", ["map", "laplace", "mfvi", "blockvi"])
+@pytest.mark.parametrize(
+    "method", ["map", "laplace", pytest.param("mfvi", marks=pytest.mark.long), "blockvi"]
+)
 def test_half_of_twice_the_data_is_the_data(method):
     counts = bv.simulate(vocab=8, dim=2, pairs=400, seed=1)[0]
     twice = bv.from_pairs(

@@ -400,7 +400,7 @@ def test_counts_do_not_depend_on_the_engine(name, more, use):
     assert ray.calls > 4
 
 
-@pytest.mark.parametrize("precision", [1.0, "learn"])
+@pytest.mark.parametrize("precision", [1.0, pytest.param("learn", marks=pytest.mark.long)])
 def test_calibration_does_not_depend_on_the_engine(precision, use):
     ray = use(FakeRay())
     given = {"vocab": 6, "dim": 2, "pairs": 200, "worlds": 6, "warmup": 20, "draws": 19}

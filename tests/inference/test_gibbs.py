@@ -213,6 +213,7 @@ def test_huge_rows_are_shared_between_threads_and_come_out_the_same():
     np.testing.assert_array_equal(one.alpha, two.alpha)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_no_log_posterior")
 def test_a_huge_row_has_the_conditional_of_its_logistic_regression():
     counts = huge_counts()

@@ -126,6 +126,7 @@ def at_the_optimum(errors):
     return bool(np.abs(errors[:, :6]).max() < 5e-3 and np.abs(t).max() < bound)
 
 
+@pytest.mark.long
 def test_the_optimum_of_a_gaussian():
     errors = fits(regressions(), spherical(1.0))
     assert at_the_optimum(errors)

@@ -124,7 +124,10 @@ SLOW_BUGS = "rate", "stale orbit", "no pull", "interweaving contexts"
 
 @pytest.mark.parametrize(
     "bug",
-    ["rank", "exchange", "interweaving", *(pytest.param(bug, marks=pytest.mark.slow) for bug in SLOW_BUGS)],
+    [
+        *long_but("rank", ["rank", "exchange", "interweaving"]),
+        *(pytest.param(bug, marks=pytest.mark.slow) for bug in SLOW_BUGS),
+    ],
 )
 def test_joint_distribution_sees_planted_bugs(bug, monkeypatch):
     right = scales_module.conditionals

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from bayesvec.kernels.compiled import KERNELS, compiled
 
 CALLEE = "from bayesvec.kernels.compiled import compiled\n\n@compiled\ndef callee(x):\n    return x + {}\n"

@@ -42,6 +42,7 @@ def test_gig_has_its_distribution(power, a, b):
     assert stats.kstest(draws, gig_distribution(power, a, b).cdf).pvalue > ERROR_RATE / len(GIG)
 
 
+@pytest.mark.long
 def test_gig_with_a_wrong_power_is_seen():
     draws = many_gig(1.0, 1.0, 1.0, KEY, 20_000)
     assert stats.kstest(draws, gig_distribution(0.9, 1.0, 1.0).cdf).pvalue < ERROR_RATE / len(GIG)

@@ -132,7 +132,16 @@ def test_matches_quadrature_when_unbalanced_but_not_when_restarted():
     assert not agrees(moments(repeat(side, other, 1, 40_000, restart=True, relax=0.0)), expected)
 
 
-@pytest.mark.parametrize("bug", ["lambda", "kappa", "n", "transposed", "noise", "weight"])
+@pytest.mark.parametrize(
+    "bug",
+    [
+        "lambda",
+        "kappa",
+        "n",
+        "weight",
+        *(pytest.param(bug, marks=pytest.mark.long) for bug in ("transposed", "noise")),
+    ],
+)
 def test_planted_bugs_are_seen(bug):
     options = CASES["two axes, weight 0.6" if bug == "weight" else "two axes"]
     side, other = make_row(seed=4, **options)

@@ -334,6 +334,7 @@ def test_a_cell_by_the_command_line_and_again(place, bayesvec):
     assert err == ""
 
 
+@pytest.mark.long
 def test_without_its_data_an_experiment_is_skipped(place, bayesvec, monkeypatch):
     monkeypatch.delenv("BAYESVEC_DATA", raising=False)
     status, _, err = bayesvec("reproduce", "congress-holdout", "--quick")

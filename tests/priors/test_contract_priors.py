@@ -27,7 +27,7 @@ def _quick_disk(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # slow, and tested elsewhere
 
 
-@pytest.fixture(params=METHODS)
+@pytest.fixture(params=[pytest.param("nuts", marks=pytest.mark.long), *sorted({*METHODS} - {"nuts"})])
 def method(request):
     if request.param == "nuts" and importlib.util.find_spec("nutpie") is None:
         pytest.skip("nutpie is not installed (the extra 'nuts'): NUTS is not tested")

@@ -392,6 +392,7 @@ def test_a_slice_or_rows_can_be_asked_for(over_parties, bayesvec, tmp_path):
     assert (status, "there is no slice 'X'" in err) == (2, True)
 
 
+@pytest.mark.long
 def test_the_command(bayesvec, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, out, err = bayesvec("report", run, "--words", 'king, "\\"quoted\\", & more", queen', "-n", 2)
@@ -437,6 +438,7 @@ BAD = [
 ]
 
 
+@pytest.mark.long
 def test_what_is_not_a_report_is_not_replaced(bayesvec, run, tmp_path):
     mine, page = tmp_path / "mine.txt", tmp_path / "page.html"
     mine.write_text("mine")
