@@ -141,6 +141,7 @@ def test_the_counts_do_not_depend_on_threads_memory_or_chunks(monkeypatch, tmp_p
         assert plain_count(file, threads=threads, **options).fingerprint == reference.fingerprint
     monkeypatch.setattr(memory, "SMALLEST", 1)
     monkeypatch.setattr(pairs, "spans", lambda bounds, _=0: spans(bounds, 7))  # shorter than documents
+    monkeypatch.setattr(pairs, "PART", 50)  # pairs, of several rows
     for limit in (30_000, 100):
         bounded = plain_count(file, threads=2, memory=limit, **options)
         assert bounded.fingerprint == reference.fingerprint

@@ -149,7 +149,10 @@ def test_damage_is_found_in_any_block(block, run, tmp_path):
         open_draws(tmp_path / "run")
 
 
-@pytest.mark.parametrize(("entry", "value"), [("block_rows", 0), ("block_rows", 25), ("shard_draws", 2)])
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [("block_rows", 0), ("block_rows", 25), ("block_rows", 24 << 20), ("chunk_rows", 0), ("shard_draws", 2)],
+)
 def test_forged_sizes_of_blocks_are_refused(entry, value, run, tmp_path):
     path = tmp_path / "run" / "manifest.json"
     manifest = files.read_json(path)
@@ -157,6 +160,26 @@ def test_forged_sizes_of_blocks_are_refused(entry, value, run, tmp_path):
     files.write_json(path, manifest)
     with pytest.raises(RunError, match=r"the 'arrays' in .* cannot be right"):
         open_draws(tmp_path / "run")
+
+
+def test_workers_are_given_back_after_they_have_written(use, tmp_path, monkeypatch):
+    use(FakeRay())
+    events, write, close = [], cluster.RayEngine.write, cluster.Workers.close
+
+    def watched_write(engine, *given):
+        wait = write(engine, *given)
+        return lambda: (events.append("written"), wait())
+
+    def watched_close(workers):
+        events.append("given back")
+        close(workers)
+
+    monkeypatch.setattr(cluster.RayEngine, "write", watched_write)
+    monkeypatch.setattr(cluster.Workers, "close", watched_close)
+    fitted("learned", **WORKERS, out=tmp_path / "run")
+    assert events.count("given back") == 2  # after the short run, and after the chain
+    assert "written" in events
+    assert events[-1] == "given back"
 
 
 def test_a_crash_between_blocks_loses_nothing_committed(use, tmp_path, monkeypatch):

@@ -52,8 +52,8 @@ def test_a_planted_bug_is_seen(use, monkeypatch):
     local = drawn(fitted("spherical"))
     right = cluster.Worker.redraw
 
-    def wrong(worker, purpose, scales, begun, own, options, key, *rest):
-        return right(worker, purpose, scales, begun, own, options, key._replace(sweep=key.sweep + 1), *rest)
+    def wrong(worker, asked, own, options, key, *rest):
+        return right(worker, asked, own, options, key._replace(sweep=key.sweep + 1), *rest)
 
     monkeypatch.setattr(cluster.Worker, "redraw", wrong)
     assert drawn(fitted("spherical", engine="ray", workers=2, threads=1)) != local
@@ -143,7 +143,7 @@ def test_a_broken_row_is_named(use, monkeypatch):
     monkeypatch.setattr(
         cluster.Worker,
         "redraw",
-        lambda worker, purpose, scales, begun, own, *_: (own, (np.zeros(len(own)), [7])),
+        lambda worker, asked, own, *_: (own, (np.zeros(len(own)), [7])),
     )
     with pytest.raises(NumericalError, match="'w7'"):
         fitted("spherical", engine="ray", workers=1, threads=1)

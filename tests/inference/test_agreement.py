@@ -121,9 +121,10 @@ def assert_agreement(setting, anchored, factor):
     assert z > bound
 
 
+@pytest.mark.parametrize("anchored", [False, True])
 @pytest.mark.usefixtures("_no_log_posterior")
-def test_gibbs_and_nuts_agree_on_a_small_model_with_anchors():
-    assert_agreement(SMALL, True, factor=1.4)
+def test_gibbs_and_nuts_agree_on_a_small_model(anchored):
+    assert_agreement(SMALL, anchored, factor=1.4)
 
 
 @pytest.mark.usefixtures("_no_log_posterior")

@@ -140,8 +140,10 @@ class TestQuantileFunction:
         assert relative[:, tail > 2.0**-20].max() < 1e-4
         assert relative.max() < 1e-3
 
-    @pytest.mark.parametrize("weight", [0.25, 0.77])
-    @pytest.mark.parametrize("shape", [1, 5, SMALL, SMALL + 1, 400])
+    @pytest.mark.parametrize("weight", [0.25, pytest.param(0.5, marks=pytest.mark.long), 0.77])
+    @pytest.mark.parametrize(
+        "shape", [1, 5, SMALL, SMALL + 1, 400, *(pytest.param(n, marks=pytest.mark.long) for n in (2, 64))]
+    )
     def test_a_sample_may_weigh_less(self, shape: int, weight: float) -> None:
         h = weight * shape
         tilt = np.array([*TILTS, HZ_LIMIT / h * (1 - 1e-6), HZ_LIMIT / h * (1 + 1e-6)])

@@ -11,6 +11,7 @@ import pytest
 
 import bayesvec as bv
 import naive_counts as naive
+from bayesvec.counts import spill
 from bayesvec.counts.store import open_counts
 from bayesvec.errors import InputError, OptionError
 from bayesvec.text import separator
@@ -203,6 +204,20 @@ def test_files_are_groups(tmp_path, monkeypatch):
         bv.count("a.csv", text_column="film", group_column="user", group_by="file")
     with pytest.raises(OptionError, match="group_by is 'folder'"):
         bv.count("dem.txt", group_by="folder")
+
+
+def test_baskets_of_a_table_do_not_depend_on_the_memory(tmp_path, monkeypatch):
+    """With little memory the rows are sorted some baskets at a time, and in files."""
+    generator = np.random.default_rng(2)
+    rows = zip(generator.integers(0, 90, 2000), generator.integers(0, 40, 2000), strict=True)
+    table = tmp_path / "seen.csv"
+    table.write_text("user,film\n" + "".join(f"u{user},f{film}\n" for user, film in rows))
+    columns = {"basket_column": "user", "item_column": "film"}
+    expected = bv.count_baskets(table, **columns)
+    monkeypatch.setattr(spill, "SMALLEST", 1)
+    bounded = bv.count_baskets(table, **columns, memory=2000)
+    assert isinstance(bounded.by_word.other.base, np.memmap)
+    assert bounded.fingerprint == expected.fingerprint
 
 
 @pytest.mark.parametrize("memory", [32_000_000, None])

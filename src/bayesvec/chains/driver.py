@@ -219,8 +219,8 @@ class Driver:
                 watcher.at(sweep, info.log_posterior)
                 if pace.due(whole=sweep <= settings.warmup_sweeps or record.between_shards):
                     pace.time(record.commit, sweep, self._saved(chain, state))
-        if sweep > record.mark.sweep:
-            record.commit(sweep, self._saved(chain, state))
+            if sweep > record.mark.sweep:  # while there are workers, who may still write the last draw
+                record.commit(sweep, self._saved(chain, state))
         self._last[chain] = state
         return sweep >= settings.sweeps
 

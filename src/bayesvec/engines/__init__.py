@@ -19,9 +19,8 @@ class Pool(NamedTuple):
 
     total: int
     threads: Callable[[int], "Threads"]  # given a chain's share, where its loops run; a context manager
-    start: Callable[[], "Threads"] | None = (
-        None  # where a start is looked for, if not on threads of this process
-    )
+    # where a start is looked for, if not on threads of this process
+    start: Callable[[], "Threads"] | None = None
 
 
 def check(where: "Where", method: Method) -> None:

@@ -24,7 +24,7 @@ from bayesvec._types import Array, Float32, Float64, Int64
 from bayesvec.counts.store import open_side
 from bayesvec.engines import Pool
 from bayesvec.engines.cut import cut, whole_rounds
-from bayesvec.engines.worker import PURPOSES, SIDES, Place, Worker
+from bayesvec.engines.worker import PURPOSES, SIDES, Asked, Place, Worker
 from bayesvec.errors import OptionError, RunError
 from bayesvec.inference.gibbs import Options
 from bayesvec.inference.gibbs.engine import Engine, Local
@@ -75,7 +75,7 @@ def workers_pool(
         )
     crew = Crew(run, settings, each, count)
     try:
-        yield Pool(count, partial(Workers, crew), partial(Workers, crew, count, begun=False))
+        yield Pool(count, partial(Workers, crew), partial(Workers, crew, count, start_known=False))
     finally:
         crew.close()
 
@@ -165,14 +165,14 @@ class Workers(Threads):
         The workers of the run.
     count : int
         Number of workers.
-    begun : bool
+    start_known : bool
         Whether it is known where the chains start.
     """
 
-    def __init__(self, crew: Crew, count: int, *, begun: bool = True) -> None:
+    def __init__(self, crew: Crew, count: int, *, start_known: bool = True) -> None:
         super().__init__(1)
         self._crew, self.engine = crew, crew.take(count)
-        self.engine.begun = begun
+        self.engine.start_known = start_known
 
     def close(self) -> None:
         """Give the workers back."""
@@ -209,7 +209,7 @@ class RayEngine(Engine):
 
     Attributes
     ----------
-    begun : bool
+    start_known : bool
         Whether it is known where the chains start: workers then use the curvature there.
     """
 
@@ -222,7 +222,7 @@ class RayEngine(Engine):
         stored: Mapping[str, zarr3.Array],
     ) -> None:
         self._ray, self.actors, self._local, self._sizes = ray, actors, local, sizes
-        self._stored, self.begun = stored, True
+        self._stored, self.start_known = stored, True
         self._blocks: dict[int, list[Int64]] = {}
         self._tokens = itertools.count()
         self._kept: list[tuple[Array, str, list[Any]]] = []  # objects of arrays, the latest last
@@ -250,7 +250,7 @@ class RayEngine(Engine):
             owned = self._rows(half)
             owns = zip(self.actors, self._own(owned, rows), owned, strict=True)
             refs = [
-                actor.log_likelihood.remote(half.purpose, mine, known[numbers], *self._other(other))
+                actor.log_likelihood.remote(self._asked(half), mine, known[numbers], *self._other(other))
                 for actor, mine, numbers in owns
             ]
             joined: Float64 = self._joined(half, answers(self._ray, refs))
@@ -268,7 +268,7 @@ class RayEngine(Engine):
             owned = self._rows(half)
             owns = zip(self.actors, self._own(owned, rows), self._own(owned, narrow), strict=True)
             refs = [
-                actor.line.remote(token, s, half.purpose, mine, along, *self._other(other))
+                actor.line.remote(token, s, self._asked(half), mine, along, *self._other(other))
                 for actor, mine, along in owns
             ]
             joined: Float64 = self._joined(half, answers(self._ray, refs))
@@ -320,10 +320,9 @@ class RayEngine(Engine):
     ) -> tuple[Float32, Float64]:
         """Redraw every row, or the rows of one colour; return all, and the log likelihoods that were found."""
         own = self._own(self._rows(half), rows) if colour is None else self._whole(rows) * len(self.actors)
-        given = half.purpose, half.scales, self.begun
         calls = [
             actor.redraw.options(num_returns=2).remote(
-                *given, mine, options, key, colour, *self._other(other)
+                self._asked(half), mine, options, key, colour, *self._other(other)
             )
             for actor, mine in zip(self.actors, own, strict=True)
         ]
@@ -348,6 +347,10 @@ class RayEngine(Engine):
         if half.purpose not in self._blocks:
             self._blocks[half.purpose] = cut(half, self._sizes[half.purpose], len(self.actors))
         return self._blocks[half.purpose]
+
+    def _asked(self, half: Half) -> Asked:
+        """Return what workers are told about a side."""
+        return Asked(half.purpose, half.scales, self.start_known)
 
     def _own(self, owned: list[Int64], array: Float32) -> list[Any]:
         """Return references to the rows that each worker owns."""

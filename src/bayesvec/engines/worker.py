@@ -47,6 +47,16 @@ class Place(NamedTuple):
     workers: int
 
 
+class Asked(NamedTuple):
+    """Which side a worker is asked about, and at what time of a run."""
+
+    purpose: int
+    scales: tuple[
+        float, ...
+    ] = ()  # of the prior of that side, if they are learned; none: those of the last call
+    start_known: bool = True  # whether it is known where the chains start
+
+
 class Part(NamedTuple):
     """One side of the problem, of which a worker has some rows."""
 
@@ -55,7 +65,7 @@ class Part(NamedTuple):
     blocks: list[Int64]  # rows of each worker
 
 
-def lay_out(run: Folder, purpose: int, workers: int, number: int, *, begun: bool) -> Part:
+def lay_out(run: Folder, purpose: int, workers: int, number: int, *, start_known: bool) -> Part:
     """Lay out one side of a run with the pairs of one worker's rows.
 
     Parameters
@@ -68,15 +78,15 @@ def lay_out(run: Folder, purpose: int, workers: int, number: int, *, begun: bool
         Number of workers that share the rows.
     number : int
         The worker.
-    begun : bool
+    start_known : bool
         Whether it is known where the chains start.
     """
     dim, prior = run.settings.dim, load_prior(run)
     own = prior.rho if purpose == rng.RHO else prior.alpha
     pairs = open_side(run.path / "counts", SIDES[purpose])
     fixed = np.zeros(len(pairs.indptr) - 1, dtype=bool)
-    begin = files.read_arrays(run.state_file("begin")) if begun else {}
-    if begun and purpose == rng.ALPHA and run.settings.identify == "fixed":
+    begin = files.read_arrays(run.state_file("begin")) if start_known else {}
+    if start_known and purpose == rng.ALPHA and run.settings.identify == "fixed":
         fixed[begin["anchor_rows"]] = True
     half = make_half(purpose, (), pairs, own, dim, fixed, weight=run.settings.weight, bare=True)
     blocks = cut(half, np.diff(pairs.indptr), workers)
@@ -106,7 +116,7 @@ class Worker:
         self._run, self._place = Path(run), place
         self._threads = Threads(threads)
         self._parts: dict[int, Part] = {}
-        self._begun = False  # whether these were laid out when it was known where the chains start
+        self._start_known = False  # when these were laid out
         self._line: tuple[int, Callable[[float], Float64] | None] = (-1, None)
         threadpool_limits(limits=1, user_api="blas")
 
@@ -121,9 +131,7 @@ class Worker:
 
     def redraw(
         self,
-        purpose: int,
-        scales: tuple[float, ...],
-        begun: bool,
+        asked: Asked,
         rows: Float32,
         options: Options,
         key: rng.Key,
@@ -134,12 +142,8 @@ class Worker:
 
         Parameters
         ----------
-        purpose : int
+        asked : Asked
             The side.
-        scales : tuple of float
-            The prior's scales of that side, if they are learned.
-        begun : bool
-            Whether it is known where the chains start.
         rows : ndarray
             This worker's rows; all of them if one ``colour`` is redrawn.
         options, key
@@ -149,7 +153,7 @@ class Worker:
         *other : ndarray
             The other side, or the rows that each of its workers has.
         """
-        part, engine, block = self._at(purpose, scales, begun=begun)
+        part, engine, block = self._at(asked)
         half, own = part.half, part.blocks[self._place.number]
         if colour is not None:
             half = replace(half, colours=(half.colours[colour],))
@@ -159,9 +163,9 @@ class Worker:
         broken = redraw(half, x, block(other), drawing)
         return np.ascontiguousarray(x[own, : rows.shape[1]]), (likelihood[own], broken)
 
-    def log_likelihood(self, purpose: int, rows: Float32, known: Float64, *other: Float32) -> Float64:
+    def log_likelihood(self, asked: Asked, rows: Float32, known: Float64, *other: Float32) -> Float64:
         """Return the log likelihood of each of this worker's ``rows``, ``known`` where that is a number."""
-        part, engine, block = self._at(purpose, ())
+        part, engine, block = self._at(asked)
         own, dim = part.blocks[self._place.number], rows.shape[1]
         shares = np.zeros(len(part.half.side.fixed))
         shares[own] = known
@@ -169,10 +173,10 @@ class Worker:
         return engine.log_likelihood(part.half, x, block(other)[:, :dim], shares)[own]
 
     def line(
-        self, token: int, s: float, purpose: int, rows: Float32, direction: Float32, *other: Float32
+        self, token: int, s: float, asked: Asked, rows: Float32, direction: Float32, *other: Float32
     ) -> Float64:
         """Return the log likelihood of each own row of ``rows`` + s ``direction``; logits are kept for one token."""
-        part, engine, block = self._at(purpose, ())
+        part, engine, block = self._at(asked)
         if self._line[0] != token:
             dim = rows.shape[1]
             x, d = (self._spread(each, part)[:, :dim] for each in (rows, direction))
@@ -199,8 +203,8 @@ class Worker:
         *pieces : ndarray or None
             The rows of each worker, None if it has none of the block's.
         """
-        part, _, _ = self._at(PURPOSES[name], ())
-        target = layout.stored_arrays(self._run, layout.read_manifest(self._run))[name].blocks[block]
+        part, _, _ = self._at(Asked(PURPOSES[name]))
+        target = self._stored[name].blocks[block]
         first, last = target.first_row, target.first_row + target.rows
         rows = np.empty(target.shape, dtype=np.float32)
         for own, piece in zip(part.blocks, pieces, strict=True):
@@ -218,16 +222,18 @@ class Worker:
                 path=str(path),
             ) from None
 
-    def _at(
-        self, purpose: int, scales: tuple[float, ...], *, begun: bool = False
-    ) -> tuple[Part, Local, Callable[[tuple[Array, ...]], Float32]]:
+    def _at(self, asked: Asked) -> tuple[Part, Local, Callable[[tuple[Array, ...]], Float32]]:
         """Return a side at some scales, the engine of this process, and what puts the other side together."""
-        if not self._parts or (begun and not self._begun):
+        purpose, scales, start_known = asked
+        if not self._parts or (start_known and not self._start_known):
             run = Folder(self._run, layout.read_manifest(self._run))
             number, workers = self._place
             self._parts = {}  # their memory is free again
-            self._parts = {each: lay_out(run, each, workers, number, begun=begun) for each in SIDES}
-            self._begun = begun
+            self._parts = {
+                each: lay_out(run, each, workers, number, start_known=start_known) for each in SIDES
+            }
+            self._stored = layout.stored_arrays(self._run, run.manifest)
+            self._start_known = start_known
             self._tables = load_tables(run.settings.weight)
         part = self._parts[purpose]
         _, dim = part.half.side.precision.shape

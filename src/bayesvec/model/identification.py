@@ -68,7 +68,7 @@ def align(rho: Array, alpha: Array, reference: Reference, axes: Axes = None) -> 
 
 
 def find_alignment(rho: Array, alpha: Array, reference: Reference, axes: Axes = None) -> Alignment:
-    """Return what `aligned` aligns either side by; the arguments are those of `align`."""
+    """Return the alignment that `aligned` applies to either side; the arguments are those of `align`."""
     if axes is None:
         return [(None, rotation_to(reference, rho, alpha).astype(rho.dtype))]
     alignment: list[tuple[Int64 | None, Array]] = []

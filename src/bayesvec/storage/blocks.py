@@ -1,4 +1,4 @@
-"""Draws too large for one file, in blocks of rows: a file has one block of one draw, so that workers write their own.
+"""Large draws in blocks of rows: a file has one block of one draw, so that workers write their own.
 
 The blocks are those in which rows are aligned (`bayesvec.model.identification`), so that a worker that has the rows
 of a block can align and write it by itself.
@@ -72,7 +72,7 @@ class Blocked(zarr3.Array):
 
 
 def in_blocks(array: zarr3.Array) -> zarr3.Array:
-    """Return an array in blocks of rows, if a draw of it fills more than one file."""
+    """Return an array in blocks of rows, if a file would hold a single draw of it and it has rows for several."""
     rows = BLOCK_ROWS
     if array.shard_draws > 1 or array.rows <= rows:
         return array

@@ -196,7 +196,7 @@ def described(arrays: Mapping[str, zarr3.Array]) -> dict[str, Any]:
 
 def format_version(arrays: Mapping[str, zarr3.Array]) -> int:
     """Return the oldest version of the format that has such arrays."""
-    return 2 if any(isinstance(array, Blocked) for array in arrays.values()) else 1
+    return FORMAT_VERSION if any(isinstance(array, Blocked) for array in arrays.values()) else 1
 
 
 def stored_arrays(folder: Path, manifest: dict[str, Any]) -> dict[str, zarr3.Array]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,6 @@ from bayesvec.storage.outcome import Outcome
 from bayesvec.storage.reader import Draws
 from bayesvec.storage.settings import Settings
 from bayesvec.storage.writer import WriteBlocks
-
-if TYPE_CHECKING:
-    pass
 
 BLOCK_DRAWS = 100  # that are handed out at a time
 

@@ -66,9 +66,10 @@ def _array(name: str, array: Mapping[str, Any], manifest: Mapping[str, Any], mos
     fits &= array["dtype"] in ("float32", "float64")
     fits &= is_size(array["shard_draws"], 1) and array["shard_draws"] <= 10**6
     fits &= is_size(array["chunk_rows"], 1) and array["chunk_rows"] <= max([1, *shape])
-    if "block_rows" in array:
-        fits &= is_size(array["block_rows"], 1) and array["block_rows"] % array["chunk_rows"] == 0
-        fits &= array["shard_draws"] == 1 and len(shape) == 2 and shape[0] <= 10**5 * array["block_rows"]
+    if "block_rows" in array and fits:
+        rows = array["block_rows"]
+        fits &= is_size(rows, 1) and rows % array["chunk_rows"] == 0 and array["shard_draws"] == 1
+        fits &= len(shape) == 2 and rows < shape[0] <= 10**5 * rows
     if name in ("rho", "alpha"):
         fits &= len(shape) == 2 and shape[0] <= most_rows and shape[1] == manifest["settings"]["dim"]
     elif shape:

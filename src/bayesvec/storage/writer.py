@@ -105,7 +105,7 @@ class ChainRecorder:
         self._staged = files.Staged()
         self._blocks: dict[str, Array] = {}  # the shard being filled, (shard_draws, rows, width)
         self._moments: dict[str, Float64] = {}
-        self._under_way: list[Callable[[], None]] = []  # what waits for blocks that others write
+        self._under_way: list[Callable[[], None]] = []  # each waits until workers have written their blocks
 
     def restore(self) -> dict[str, Array]:
         """Return the committed state (nothing if there is none) and take up the shards that are not full."""
@@ -130,7 +130,7 @@ class ChainRecorder:
         values : Mapping
             The draw.
         write_blocks : callable, optional
-            Has others write the sides that are in blocks of rows.
+            Delegates writing a side that is in blocks of rows to workers.
         """
         self._wait()
         for name in SIDES:
@@ -162,7 +162,8 @@ class ChainRecorder:
     def _wait(self) -> None:
         """Wait for the blocks that others write."""
         while self._under_way:
-            self._under_way.pop()()
+            self._under_way[-1]()
+            self._under_way.pop()
 
     @property
     def between_shards(self) -> bool:

@@ -63,9 +63,11 @@ def _append(some: list[tuple[int, int]], items: GrowingArray, baskets: GrowingAr
 
 
 def _occurrences(numbers: Int32, size: int) -> Int64:
+    from bayesvec.kernels.counting import add_occurrences
+
     total = np.zeros(size, dtype=np.int64)
     for part in parts(numbers):
-        total += np.bincount(part, minlength=size)
+        add_occurrences(part, total)
     return total
 
 

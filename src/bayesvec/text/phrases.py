@@ -82,9 +82,11 @@ def join_phrases(
             words.append(phrase)
     forms += words[len(forms) :]
     tokens, lengths = _join(pairs, keys, ids, stream.lengths)
+    from bayesvec.kernels.counting import add_occurrences
+
     frequency = np.zeros(len(words), dtype=np.int64)
     for part in parts(tokens):
-        frequency += np.bincount(part, minlength=len(words))
+        add_occurrences(part, frequency)
     joined = stream._replace(tokens=tokens, lengths=lengths, words=words, frequency=frequency)
     return joined, forms, len(keys)
 
@@ -204,6 +206,7 @@ def _join(pairs: _Pairs, phrases: Int64, ids: Int32, lengths: Int64) -> tuple[In
         new = np.where(joined, ids[place], tokens[first:stop])[~second]
         document = np.searchsorted(pairs.bounds, first + np.flatnonzero(joined), "right") - 1
         np.subtract.at(lengths, document, 1)
+        release(pairs.bounds, lengths)
         tokens[written : written + len(new)] = new
         release(tokens[written:stop])
         written, taken = written + len(new), bool(joined[-1])
