@@ -70,7 +70,7 @@ export const mapView = {
     const share = plane.share.map((each) => `${Math.round(100 * each)}%`).join(" and ");
     const columns = ["word", "x", "y", "long", "short", "angle", "seen"];
     return [
-      html("figure", { class: "map" }, board.element, html("figcaption", {}, html("p", { id: "map-how" }, HOW), html("p", {}, `The first two principal components of the mean vectors (${share} of their variance).${plane.long ? ` Ellipses hold ${percent(plane.level)} of the draws of a word${plane.words.length > 120 ? "; of many words only those that can be told apart are drawn: point at a word to see its own" : ""}.` : ""}`))),
+      html("figure", { class: "map" }, board.element, html("figcaption", {}, html("p", { id: "map-how" }, HOW), html("p", {}, `The first two principal components of the mean vectors (${share} of their variance).${plane.long ? ` Ellipses hold ${percent(plane.level)} of the draws of a word${plane.words.length > 120 ? "; with many words only some are drawn: point at a word to see its own" : ""}.` : ""}`))),
       chosen === null ? null : html("p", { class: "line" }, html("strong", {}, shown(given.word)), `: ${placeOf(plane, chosen)}.`),
       neighbours?.error ? problemLines(neighbours.error) : given.word && chosen === null ? html("p", { class: "note" }, `${shown(given.word)} is not on this map.`) : null,
       near.length ? html("p", {}, `Nearest to ${shown(given.word)} in all ${info.dim} dimensions: `, near.map((row, i) => [i ? ", " : "", wordLink("map", { ...given, look: "", word: row.word }, row.word, holds("neighbors", nearQuestion(given, info, row.word))), ` ${fixed(row.mean)}`])) : null,
