@@ -125,10 +125,10 @@ def count(
     encoding, errors : str, optional
         How bytes are decoded; ``errors`` is ``strict``, ``replace`` or ``ignore``.
     memory : str or int, optional
-        Limit on the resident memory of counting, such as ``"1GB"``, beyond a base of about 200 MB, 300 bytes for
-        each distinct word and 100 for each document with a group; by default half of the machine's memory. What
-        does not fit goes to temporary files in the folder named by the environment variable TMPDIR; what cannot be
-        held is refused.
+        Limit on the resident memory of counting, such as ``"1GB"``, beyond a base of about 200 MB, 300 bytes
+        for each distinct word and 100 for each document with a group; by default half of the machine's memory.
+        The peak may be half as much again. What does not fit goes to temporary files in the folder named by the
+        environment variable TMPDIR; what cannot be held is refused.
     threads : int, optional
         Number of threads; by default one per processor.
     seed : int, optional
