@@ -8,7 +8,6 @@ import pytest
 import zarr
 
 from bayesvec import _atomic as files
-from bayesvec import _cluster
 from bayesvec.engines import cluster
 from bayesvec.errors import RunError
 from bayesvec.model import identification
@@ -28,18 +27,6 @@ def _small_blocks(monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 24)
     monkeypatch.setattr(zarr3, "SHARD_BYTES", 700)
     monkeypatch.setattr(zarr3, "CHUNK_BYTES", 130)
-
-
-@pytest.fixture
-def use(monkeypatch):
-    """Have the engine use a stand-in for Ray."""
-
-    def use(ray):
-        for module in (cluster, _cluster):
-            monkeypatch.setattr(module, "import_ray", lambda: ray)
-        return ray
-
-    return use
 
 
 @pytest.fixture

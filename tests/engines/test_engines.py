@@ -26,18 +26,6 @@ from engine_problems import PROBLEMS, drawn, fitted
 from fake_ray import DiskFull, FakeRay, Lost, NoMemory, StoreFull
 
 
-@pytest.fixture
-def use(monkeypatch):
-    """Have the engine use a stand-in for Ray."""
-
-    def use(ray):
-        for module in (cluster, _cluster):
-            monkeypatch.setattr(module, "import_ray", lambda: ray)
-        return ray
-
-    return use
-
-
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_draws_do_not_depend_on_the_number_of_workers(name, use):
     use(FakeRay())
