@@ -130,8 +130,9 @@ def test_windows_stay_within_documents_and_unknown_words_keep_their_position():
     )
 
 
-def test_the_counts_do_not_depend_on_threads_memory_or_chunks(monkeypatch, tmp_path):
-    documents = zipf_documents(60, types=300, seed=3)
+@pytest.mark.parametrize("size", [60, pytest.param(400, marks=pytest.mark.long)])
+def test_the_counts_do_not_depend_on_threads_memory_or_chunks(monkeypatch, tmp_path, size):
+    documents = zipf_documents(size, types=300, seed=3)
     file = tmp_path / "text.txt"
     file.write_text("\n".join(texts(documents)))
     options = {"vocab": 200, "negatives": 2, "subsample": 0.01, "window_over": "vocabulary", "seed": 5}
@@ -142,7 +143,7 @@ def test_the_counts_do_not_depend_on_threads_memory_or_chunks(monkeypatch, tmp_p
     monkeypatch.setattr(memory, "SMALLEST", 1)
     monkeypatch.setattr(pairs, "spans", lambda bounds, _=0: spans(bounds, 7))  # shorter than documents
     monkeypatch.setattr(pairs, "PART", 50)  # pairs, of several rows
-    for limit in (30_000, 100):
+    for limit in (30_000, 3_000, 100):
         bounded = plain_count(file, threads=2, memory=limit, **options)
         assert bounded.fingerprint == reference.fingerprint
         check_sides(bounded)

@@ -35,7 +35,7 @@ def whole(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("kills", [10, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [10, pytest.param(25, marks=pytest.mark.long)])
 def test_killed_at_random_moments(tmp_path, whole, kills):
     """SIGKILL at random moments, from before the folder is there to the last draws; go on each time."""
     driver = [sys.executable, str(Path(__file__).parents[1] / "support" / "kill_driver.py"), str(tmp_path)]
