@@ -1,4 +1,4 @@
-"""Real text for benchmarks: documents of a corpus in the folder named by BAYESVEC_DATA, in random order."""
+"""Real text for benchmarks, in random order: Python's documentation, or a corpus in the folder that BAYESVEC_DATA names."""
 
 import os
 import sys
@@ -9,6 +9,7 @@ import numpy as np
 from bayesvec.datasets.files import VARIABLE
 
 FILES = {"house": "congress/house_2001_2020_speeches.parquet", "sotu": "sotu/sotu_1790_2024.parquet"}
+PYTHON_DOCS = "python-docs"  # needs no folder
 LEAST_WORDS = 30  # of a document: shorter ones are procedural
 
 
@@ -24,9 +25,7 @@ def data_folder(*needed):
 
 def documents(folder, corpus, words):
     """Return about so many words of a corpus: whole documents, in random order."""
-    import pyarrow.parquet
-
-    texts = pyarrow.parquet.read_table(folder / FILES[corpus], columns=["text"])["text"].to_pylist()
+    texts = _all(folder, corpus)
     chosen, total = [], 0
     for number in np.random.default_rng(0).permutation(len(texts)):
         size = len(texts[number].split())
@@ -36,3 +35,13 @@ def documents(folder, corpus, words):
         if total >= words:
             break
     return chosen
+
+
+def _all(folder, corpus):
+    if corpus == PYTHON_DOCS:
+        from bayesvec.datasets.python_docs import python_docs
+
+        return python_docs()
+    import pyarrow.parquet
+
+    return pyarrow.parquet.read_table(folder / FILES[corpus], columns=["text"])["text"].to_pylist()

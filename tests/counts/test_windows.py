@@ -244,7 +244,7 @@ def test_subsampling_keeps_the_right_fraction():
     size = 200_000
     tokens = np.tile(np.arange(3, dtype=np.int32), size)
     frequency = np.array([900, 90, 10], dtype=np.int64)
-    keep = pairs._keep_probability(frequency, 0.05)
+    keep = pairs.keep_probability(frequency, 0.05)
     np.testing.assert_allclose(keep, [np.sqrt(0.05 / 0.9), np.sqrt(0.05 / 0.09), 1.0])
     bounds, number = np.array([0, len(tokens)]), np.array([9])
     kept, _ = kernels.thin(

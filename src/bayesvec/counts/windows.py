@@ -106,7 +106,7 @@ def _prepare(corpus: EncodedCorpus, num_words: int, *, memory: int, threads: int
     close_up = options.window is not None and options.window_over == "vocabulary"
     threshold = options.threshold(num_words, int(corpus.frequency.sum()))
     if close_up or threshold is not None:
-        keep = _keep_probability(corpus.frequency, threshold)
+        keep = keep_probability(corpus.frequency, threshold)
         key = rng.make_key(options.seed, rng.SUBSAMPLE)
         tokens, bounds = _thinned(corpus, keep, key, close_up, memory=memory, threads=threads)
         tokens.flags.writeable = bounds.flags.writeable = False
@@ -116,7 +116,7 @@ def _prepare(corpus: EncodedCorpus, num_words: int, *, memory: int, threads: int
     row_of, num_rows = _row_numbers(corpus, num_words)
     window = options.window or 0
     positives = _positives(tokens, bounds, group_of, row_of, window, num_rows, threads=threads)
-    share, alias = kernels.alias_table(_negative_weight(corpus.frequency, options.negative_power))
+    share, alias = kernels.alias_table(negative_weight(corpus.frequency, options.negative_power))
     return _Task(
         tokens,
         bounds,
@@ -132,7 +132,7 @@ def _prepare(corpus: EncodedCorpus, num_words: int, *, memory: int, threads: int
     )
 
 
-def _negative_weight(frequency: Int64, power: float) -> Float64:
+def negative_weight(frequency: Int64, power: float) -> Float64:
     """Return the weight of each context as a negative sample; the most frequent context has weight 1."""
     relative = frequency / max(1, frequency.max())  # divide first: the power of a count may overflow
     weight: Float64 = np.where(frequency > 0, relative**power, 0.0)
@@ -163,7 +163,8 @@ def _release(tokens: Int32, of_documents: Sequence[Array], span: Span) -> None:
     release(*(array[span.document : span.documents_end] for array in of_documents))
 
 
-def _keep_probability(frequency: Int64, threshold: float | None) -> Float64:
+def keep_probability(frequency: Int64, threshold: float | None) -> Float64:
+    """Return the probability with which subsampling keeps a token of each word."""
     if threshold is None:
         return np.ones(len(frequency))
     relative = np.maximum(frequency, 1) / max(1, frequency.sum())
