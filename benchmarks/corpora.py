@@ -1,4 +1,4 @@
-"""Real text for benchmarks, in random order: Python's documentation, or a corpus in the folder that BAYESVEC_DATA names."""
+"""Real text for benchmarks, in random order: a corpus in the folder that BAYESVEC_DATA names, or Python's own."""
 
 import os
 import sys
