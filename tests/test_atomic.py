@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bayesvec._atomic import _beside, _exchange, begins_with, check_free, placed, recover, remove_folder
+from bayesvec._atomic import _exchange, beside, placed, recover, remove_folder
+from bayesvec._targets import begins_with, check_free
 from bayesvec.errors import InputError, OptionError
 
 
@@ -206,12 +207,12 @@ def test_a_crash_leaves_the_old_folder_or_the_new_and_the_next_write_cleans_up(t
 def test_a_folder_with_a_long_name_is_put_back_in_its_own_place(tmp_path):
     one, other = (tmp_path / f"{'a' * 60}{last}" for last in "12")
     one.mkdir()
-    os.rename(one, _beside(one, ".old"))  # where a crash between two renames leaves it
+    os.rename(one, beside(one, ".old"))  # where a crash between two renames leaves it
     recover(other)
     assert not other.exists()
     recover(one)
     assert one.is_dir()
-    _beside(one, ".partial").mkdir()
+    beside(one, ".partial").mkdir()
     with placed(other, folder=True):
         pass
     assert len(list(tmp_path.iterdir())) == 3

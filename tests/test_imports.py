@@ -25,6 +25,9 @@ BASE = {
     "_printable",
     "_progress",
     "_atomic",
+    "_checksums",
+    "_lock",
+    "_targets",
 }
 ORDER = [
     *(

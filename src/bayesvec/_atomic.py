@@ -1,56 +1,33 @@
 """Files and folders that appear whole or not at all: written beside, flushed to the disk, then renamed into place.
 
 `placed` writes one file or folder that a user asked for, `Staged` the files of a run that belong together. Once
-either has returned, the new content survives ``kill -9`` and a power cut; until then the old content does. JSON
-files and array files carry checksums, so that damage is reported and never used.
+either has returned, the new content survives ``kill -9`` and a power cut; until then the old content does.
 """
 
 import contextlib
 import ctypes
-import errno
 import fcntl
 import hashlib
-import json
 import os
 import secrets
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from glob import escape
 from pathlib import Path
-from typing import Any, Self
 
-import google_crc32c
-import numpy as np
-
-from bayesvec._types import Array, UInt8
-from bayesvec.errors import BayesvecError, OptionError, RunError
+from bayesvec.errors import BayesvecError, OptionError
 
 PARTIAL = ".partial"  # the ending of what is still being written
 ASIDE = ".old"  # the ending of what is being replaced or removed
 
 _LONGEST = 50  # characters of a name that its hidden names repeat
 _SWAP = 2  # RENAME_EXCHANGE of Linux and RENAME_SWAP of macOS
-_READ_AT_ONCE = 1 << 20  # bytes
 _ABANDONED = 3600  # seconds after which a file that is still partial is given up
 
 Raised = Callable[[str], BayesvecError]  # makes an error of a message
-
-
-def checksum(data: bytes | UInt8, before: int = 0) -> int:
-    """Return the CRC-32C of ``data``, continued from that of what came ``before``."""
-    return int(google_crc32c.extend(before, data))
-
-
-def checksum_of_file(path: Path) -> int:
-    """Return the CRC-32C of a file."""
-    buffer, total = np.empty(_READ_AT_ONCE, dtype=np.uint8), 0
-    with path.open("rb", buffering=0) as handle:
-        while size := handle.readinto(buffer.data):
-            total = checksum(buffer[:size], total)
-    return total
 
 
 def sync(path: Path) -> None:
@@ -94,7 +71,7 @@ def placed(
         What to raise if the system refuses; given the message.
     """
     place = target.resolve()
-    partial, aside = _beside(place, PARTIAL), _beside(place, ASIDE)
+    partial, aside = beside(place, PARTIAL), beside(place, ASIDE)
     made: list[Path] = []
     held: int | None = None
     try:
@@ -154,7 +131,7 @@ def recover(target: Path) -> None:
     with contextlib.suppress(OSError):
         place = target.resolve()
         if not os.path.lexists(place):
-            for left in _left_beside(place):
+            for left in _leftbeside(place):
                 if left.name.endswith(ASIDE) and left.is_dir():
                     os.rename(left, place)
                     return
@@ -163,7 +140,7 @@ def recover(target: Path) -> None:
 def _remove_abandoned(place: Path) -> None:
     """Remove what killed processes left beside ``place``."""
     recover(place)
-    for left in _left_beside(place):
+    for left in _leftbeside(place):
         with contextlib.suppress(OSError):
             if left.is_dir() and not left.is_symlink():
                 os.close(_locked(left))  # raises if its writer still has it
@@ -172,8 +149,8 @@ def _remove_abandoned(place: Path) -> None:
                 left.unlink()
 
 
-def _left_beside(place: Path) -> list[Path]:
-    """Return the hidden names beside ``place`` that `_beside` made of it."""
+def _leftbeside(place: Path) -> list[Path]:
+    """Return the hidden names beside ``place`` that `beside` made of it."""
     found = place.parent.glob(f".{escape(_short(place.name))}.{'[0-9a-f]' * 8}.*")
     return sorted(path for path in found if path.suffix in (PARTIAL, ASIDE))
 
@@ -198,13 +175,13 @@ def _remove(path: Path) -> None:
 
 def remove_folder(path: Path) -> None:
     """Remove a folder; its name is free before anything in it is gone, so a crash leaves nothing in the way."""
-    aside = _beside(path, ASIDE)
+    aside = beside(path, ASIDE)
     os.rename(path, aside)
     sync(path.parent)
     shutil.rmtree(aside)
 
 
-def _beside(place: Path, ending: str) -> Path:
+def beside(place: Path, ending: str) -> Path:
     """Return a new hidden name next to ``place``, so that a rename between them is one step."""
     return place.with_name(f".{_short(place.name)}.{secrets.token_hex(4)}{ending}")
 
@@ -214,92 +191,6 @@ def _short(name: str) -> str:
     if len(name) <= _LONGEST:
         return name
     return f"{name[: _LONGEST - 17]}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}"
-
-
-def check_free(
-    target: Path,
-    *,
-    what: str,
-    force: bool | None,
-    ours: Callable[[Path], bool] = Path.is_file,
-    folder: bool = False,
-    parents: bool = False,
-    error: Raised = OptionError,
-) -> None:
-    """Raise unless ``target`` can be written: nothing is there, or something that may be replaced.
-
-    Parameters
-    ----------
-    target : Path
-        The file or folder to write.
-    what : str
-        What is to be written, such as ``a report``.
-    force : bool or None
-        Whether what is there may be replaced; None if that cannot even be asked for.
-    ours : callable
-        Whether what is there is of the kind that is written; anything else is never replaced.
-    folder : bool
-        Whether a folder is to be made; an empty one is free.
-    parents : bool
-        Whether missing folders above are to be made.
-    error : callable
-        What to raise; given the message.
-    """
-    another = "choose another name"
-    try:
-        place, there = target.resolve(), os.path.lexists(target)
-        above = next(parent for parent in place.parents if not parents or parent.exists())
-        around = folder and Path.cwd().is_relative_to(place)
-        is_folder = target.is_dir()
-        empty = is_folder and not any(target.iterdir())
-    except (OSError, RuntimeError, ValueError) as refused:
-        shown = f"{str(target)[:60]}..." if len(str(target)) > 60 else str(target)
-        reason = getattr(refused, "strerror", None) or refused
-        raise error(f"cannot write {shown}: {reason}; {another}") from None
-    if around:
-        message = f"cannot write {target}: it is the folder you are in, or one above; name a new one in it"
-    elif lost := [each for each in target.parents if each.name == ".." and not each.exists()]:
-        message = f"cannot write {target}: there is no folder {lost[-1].parent}; make it, or leave out '..'"
-    elif not above.exists():
-        message = f"cannot write {target}: there is no folder {above}; make it, or choose another place"
-    elif not (
-        above.is_dir() and os.access(above, os.W_OK) and _may_write(_beside(above / place.name, PARTIAL))
-    ):
-        problem = "may not be written to" if above.is_dir() else "is a file"
-        message = f"cannot write {target}: {above} {problem}; choose another place"
-    elif not there or (folder and empty):
-        return
-    elif is_folder != folder:
-        message = f"{target} is a {'folder' if is_folder else 'file'}, and {what} is not; {another}"
-    elif not ours(target):
-        message = f"{target} exists and is not {what}; it is not replaced; {another}"
-    elif force is None:
-        message = f"{target} exists; {another}"
-    elif not force:
-        message = f"{target} exists; replace it with --force (force=True), or {another}"
-    else:
-        return
-    raise error(message)
-
-
-def _may_write(partial: Path) -> bool:
-    """Whether a file can be made; permissions alone do not show a file system that cannot be written."""
-    try:
-        partial.touch(exist_ok=False)
-        partial.unlink()
-    except OSError:
-        return False
-    return True
-
-
-def begins_with(start: bytes) -> Callable[[Path], bool]:
-    """Return what checks of a file whether it begins with ``start``."""
-
-    def check(path: Path) -> bool:
-        with path.open("rb") as file:
-            return file.read(len(start)) == start
-
-    return check
 
 
 class Staged:
@@ -344,7 +235,7 @@ def write(path: Path, parts: Iterable[bytes]) -> None:
 
 def write_apart(path: Path, parts: Iterable[bytes]) -> None:
     """Write one file as `write` does, while other processes may write the same content there."""
-    partial = _beside(path, PARTIAL)
+    partial = beside(path, PARTIAL)
     try:
         with open(partial, "xb", buffering=1 << 20) as file:
             for part in parts:
@@ -363,116 +254,3 @@ def remove_partial(folder: Path, names: str) -> None:
     for left in folder.glob(f".{names}{PARTIAL}"):
         with contextlib.suppress(FileNotFoundError):
             left.unlink()
-
-
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write ``content`` with a checksum of itself."""
-    text = json.dumps(content, indent=1, default=str)
-    total = checksum(_canonical(json.loads(text)))
-    write(path, [json.dumps({**json.loads(text), "checksum": total}, indent=1).encode(), b"\n"])
-
-
-def read_json(path: Path, kind: str | None = None) -> dict[str, Any]:
-    """Read what `write_json` wrote; raise a `RunError` that names the file if it is damaged.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    kind : str, optional
-        What its ``format`` must be.
-    """
-    try:
-        content = json.loads(path.read_bytes())
-        total = content.pop("checksum")
-    except (ValueError, KeyError, AttributeError, TypeError):
-        raise RunError(f"{path} is damaged: it cannot be read as JSON", path=str(path)) from None
-    if kind is not None and content.get("format") != kind:
-        raise RunError(f"{path.parent} is not a {kind}: its {path.name} is of another kind", path=str(path))
-    if total != checksum(_canonical(content)):
-        raise RunError(f"{path} is damaged or was changed by hand: its checksum is wrong", path=str(path))
-    return dict(content)
-
-
-def _canonical(content: Any) -> bytes:
-    return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
-
-
-def array_parts(arrays: Mapping[str, Array]) -> Iterator[bytes]:
-    """Yield the parts of a file of named arrays: a JSON line, the arrays' bytes, a checksum of all."""
-    flat = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    described = {name: [array.dtype.str, list(array.shape)] for name, array in flat.items()}
-    total = 0
-    header = np.frombuffer(json.dumps(described).encode() + b"\n", np.uint8)
-    for part in (header, *flat.values()):
-        for piece in _pieces(part):
-            total = checksum(piece, total)
-            yield piece
-    yield total.to_bytes(4, "little")
-
-
-def _pieces(array: Array, size: int = 1 << 20) -> Iterator[bytes]:
-    """Yield the bytes of ``array`` a little at a time, so that no second copy of it is held."""
-    flat = array.reshape(-1).view(np.uint8)
-    for start in range(0, len(flat), size):
-        yield flat[start : start + size].tobytes()
-
-
-def read_arrays(path: Path) -> dict[str, Array]:
-    """Read what `array_parts` described; raise a `RunError` that names the file if it is damaged."""
-    damaged = RunError(f"{path} is damaged: its checksum is wrong", path=str(path))
-    content = path.read_bytes()
-    if len(content) < 5 or checksum(content[:-4]) != int.from_bytes(content[-4:], "little"):
-        raise damaged
-    arrays = {}
-    try:
-        start = content.index(b"\n") + 1
-        for name, (dtype, shape) in json.loads(content[:start]).items():
-            size = int(np.prod(shape, dtype=np.int64))
-            arrays[name] = np.frombuffer(content, dtype, size, start).reshape(shape).copy()
-            start += arrays[name].nbytes
-    except (ValueError, TypeError, AttributeError, OverflowError):
-        raise damaged from None
-    return arrays
-
-
-def _open_no_link(path: str, flags: int) -> int:
-    """Open a file, but not what a link there points at, and never wait for a pipe."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
-
-
-class Lock:
-    """Keep other processes from writing to a folder; the system releases it when this process ends.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder, which must exist.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        try:
-            self._file = open(folder / "lock", "ab", opener=_open_no_link)  # noqa: SIM115  (held until close)
-        except OSError as refused:
-            if refused.errno not in (errno.ELOOP, errno.ENXIO):
-                raise
-            message = f"{folder / 'lock'} is not a plain file, so the folder cannot be locked; remove it"
-            raise RunError(message, path=str(folder)) from None
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self._file.close()
-            raise RunError(
-                f"{folder} is in use by another process that writes to it; wait for it to end, or stop it",
-                path=str(folder),
-            ) from None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Release the folder."""
-        self._file.close()

@@ -7,7 +7,7 @@ import pytest
 
 import bayesvec as bv
 from bayesvec import fitting as run
-from bayesvec._atomic import read_arrays
+from bayesvec._checksums import read_arrays
 from bayesvec.chains.given import contexts_given, coverage, read_start
 from bayesvec.errors import InputError, OptionError, RunError
 from bayesvec.model.density import Model

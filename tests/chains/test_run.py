@@ -10,7 +10,7 @@ import pytest
 import bayesvec as bv
 from bayesvec import _atomic as files
 from bayesvec import fitting as run
-from bayesvec._atomic import read_arrays
+from bayesvec._checksums import read_arrays, read_json, write_json
 from bayesvec._machine import processor
 from bayesvec.chains import driver as chain_module
 from bayesvec.chains.display import ChainProgress
@@ -413,8 +413,8 @@ def test_freed_threads_are_used(chains, threads, shares):
 def test_chains_that_have_ended_need_no_threads(tmp_path, monkeypatch):
     fake_fit(tmp_path / "run", draws=5)
     folder_there = tmp_path / "run" / "state"
-    mark = files.read_json(folder_there / "chain-1.json")
-    files.write_json(folder_there / "chain-1.json", {**mark, "sweep": 12, "draws": 2})
+    mark = read_json(folder_there / "chain-1.json")
+    write_json(folder_there / "chain-1.json", {**mark, "sweep": 12, "draws": 2})
     given = {}
     monkeypatch.setattr(
         chain_module.Driver,
@@ -427,11 +427,11 @@ def test_chains_that_have_ended_need_no_threads(tmp_path, monkeypatch):
 
 def test_another_processor_is_reported(tmp_path, capsys):
     fake_fit(tmp_path / "run", draws=5)
-    manifest = files.read_json(tmp_path / "run" / "manifest.json")
+    manifest = read_json(tmp_path / "run" / "manifest.json")
     assert manifest["processor"] == processor()
     run.resume_run(tmp_path / "run", progress=False)
     assert capsys.readouterr().err == ""
-    files.write_json(tmp_path / "run" / "manifest.json", {**manifest, "processor": "Abacus 3"})
+    write_json(tmp_path / "run" / "manifest.json", {**manifest, "processor": "Abacus 3"})
     run.resume_run(tmp_path / "run", progress=False)
     told = capsys.readouterr().err
     assert told.endswith("run was started on another processor (Abacus 3): last digits may differ\n")

@@ -7,7 +7,7 @@ import pytest
 
 import bayesvec as bv
 from bayesvec import fitting as run
-from bayesvec._atomic import read_arrays
+from bayesvec._checksums import read_arrays
 from bayesvec.chains import start as start_module
 from bayesvec.chains.start import jittered
 from bayesvec.errors import OptionError

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from bayesvec import _atomic as files
+from bayesvec._checksums import write_json
 from bayesvec.counts import store as counts_store
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.diagnostics.comparison import compare
@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
         write_run(folder / name, *sides, contexts=WORDS)
     write_run(folder / "map", base[None, None], base[None, None], contexts=WORDS, settings={"method": "map"})
     told = {"kind": "point", "summary": {"converged": True, "gradient_norm": 1e-5}}
-    files.write_json(folder / "map" / "state" / "outcome.json", told)
+    write_json(folder / "map" / "state" / "outcome.json", told)
     held = from_pairs([0, 2], [1, 3], n_pos=[3, 1], n_neg=[1, 2], words=WORDS, contexts=WORDS)
     counts_store.save_counts(held, folder / "held")
     return folder

@@ -8,6 +8,7 @@ import pytest
 
 import bayesvec as bv
 from bayesvec import _atomic as files
+from bayesvec._checksums import array_parts, read_arrays, write_json
 from bayesvec.errors import RunError
 from bayesvec.storage.reader import open_draws
 
@@ -70,7 +71,7 @@ def test_damaged_counts(bayesvec, place, arguments):
 def test_names_must_fit_the_rows(bayesvec, place, what, change):
     names = json.loads((place / "run/names.json").read_text())
     del names["checksum"]
-    files.write_json(place / "run/names.json", {**names, what: change(names[what])})
+    write_json(place / "run/names.json", {**names, what: change(names[what])})
     status, _, err = bayesvec("neighbors", "run", "tax")
     assert status == 2
     assert "names.json does not fit the run: it has" in err
@@ -83,8 +84,8 @@ def test_names_must_fit_the_rows(bayesvec, place, what, change):
 )
 def test_shapes_in_a_forged_checkpoint(place, name, change):
     (checkpoint,) = (place / "run/state").glob("chain-0.*.arrays")
-    arrays = files.read_arrays(checkpoint)
-    files.write(checkpoint, files.array_parts({**arrays, name: change(arrays[name])}))
+    arrays = read_arrays(checkpoint)
+    files.write(checkpoint, array_parts({**arrays, name: change(arrays[name])}))
     message = rf"{checkpoint.name} does not fit the run: {name} is .*, not of shape \(\d, 2\)"
     with pytest.raises(RunError, match=message):
         bv.fit(place / "counts", 2, draws=30, warmup=5, out=place / "run", resume=True, progress=False)

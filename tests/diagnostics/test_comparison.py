@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bayesvec as bv
-from bayesvec import _atomic as files
+from bayesvec._checksums import read_json, write_json
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.diagnostics.comparison import compare
 from bayesvec.errors import OptionError, RunError
@@ -31,8 +31,8 @@ def folder(tmp_path_factory):
     point = [side[None, None] for side in BASE]
     write_run(folder / "map", *point, settings={"method": "map"})
     for name, kind in (("narrow", "approximation"), ("map", "point")):
-        files.write_json(folder / name / "state" / "outcome.json", {"kind": kind})
-    files.write_json(folder / "narrow" / "state" / "seconds.json", {"seconds": 100.0})
+        write_json(folder / name / "state" / "outcome.json", {"kind": kind})
+    write_json(folder / "narrow" / "state" / "seconds.json", {"seconds": 100.0})
     return folder
 
 
@@ -137,8 +137,8 @@ def test_runs_that_do_not_keep_everything(folder, tmp_path):
 
 def test_other_counts_are_told(folder, tmp_path):
     write_run(tmp_path / "other", *draws_of(0.2, 3, draws=20))
-    manifest = files.read_json(tmp_path / "other" / "manifest.json")
-    files.write_json(tmp_path / "other" / "manifest.json", {**manifest, "counts": {"fingerprint": "x"}})
+    manifest = read_json(tmp_path / "other" / "manifest.json")
+    write_json(tmp_path / "other" / "manifest.json", {**manifest, "counts": {"fingerprint": "x"}})
     assert "these runs were not fitted to the same counts" in str(
         compare([folder / "gibbs", tmp_path / "other"])
     )

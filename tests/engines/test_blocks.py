@@ -8,6 +8,7 @@ import pytest
 import zarr
 
 from bayesvec import _atomic as files
+from bayesvec._checksums import read_json, write_json
 from bayesvec.engines import cluster
 from bayesvec.errors import RunError
 from bayesvec.model import identification
@@ -142,9 +143,9 @@ def test_damage_is_found_in_any_block(block, run, tmp_path):
 )
 def test_forged_sizes_of_blocks_are_refused(entry, value, run, tmp_path):
     path = tmp_path / "run" / "manifest.json"
-    manifest = files.read_json(path)
+    manifest = read_json(path)
     manifest["arrays"]["rho"][entry] = value
-    files.write_json(path, manifest)
+    write_json(path, manifest)
     with pytest.raises(RunError, match=r"the 'arrays' in .* cannot be right"):
         open_draws(tmp_path / "run")
 

@@ -11,7 +11,7 @@ import pytest
 
 import bayesvec as bv
 from bayesvec import fitting as run
-from bayesvec._atomic import read_arrays
+from bayesvec._checksums import read_arrays
 from bayesvec.chains import driver as driver_module
 from bayesvec.chains import start as start_module
 from bayesvec.chains.display import ChainProgress

@@ -7,7 +7,7 @@ from scipy.special import digamma
 
 import bayesvec as bv
 from bayesvec import priors
-from bayesvec._atomic import read_arrays
+from bayesvec._checksums import read_arrays
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs import Options, covariance

@@ -235,7 +235,7 @@ def test_parquet_of_damaged_counts_is_refused(tmp_path):
 
 
 def test_parquet_of_groups(tmp_path):
-    from bayesvec._atomic import read_json, write_json
+    from bayesvec._checksums import read_json, write_json
 
     path = write_run(tmp_path / "run", draws_of(1, 2), draws_of(2, 2), words=["tax@D", "tax@R"])
     names = read_json(path / "names.json")

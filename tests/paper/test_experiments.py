@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bayesvec import _atomic as files
 from bayesvec import _cluster
+from bayesvec._checksums import write_json
 from bayesvec.errors import OptionError, RunError
 from bayesvec.paper import NAMES, find_experiment
 from bayesvec.paper.cells import Cell
@@ -135,7 +135,7 @@ def test_a_cell_that_is_called_otherwise_is_the_same_cell(tmp_path):
     cell = experiment.cells(quick=True)[0]
     path = experiment.path(tmp_path, cell)
     path.parent.mkdir()
-    files.write_json(path, {"format": FORMAT, "values": {"x": 1}})
+    write_json(path, {"format": FORMAT, "values": {"x": 1}})
     renamed = replace(cell, label="another name")
     assert experiment.path(tmp_path, renamed) != path
     assert experiment.read(tmp_path, renamed)["values"] == {"x": 1}
@@ -209,7 +209,7 @@ def test_a_damaged_record_is_named_and_not_used(tmp_path):
 
 
 def test_two_processes_do_not_share_a_folder(tmp_path):
-    from bayesvec._atomic import Lock
+    from bayesvec._lock import Lock
 
     (tmp_path / "fake").mkdir()
     lock = Lock(tmp_path / "fake")

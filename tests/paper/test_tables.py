@@ -320,7 +320,7 @@ def test_scores_have_standard_errors_and_differences_those_of_pairs():
 
 def test_a_record_of_another_sampler_is_not_used(tmp_path):
     """Cells without a variant do not have the sampler's options in their key: the record states them."""
-    from bayesvec._atomic import write_json
+    from bayesvec._checksums import write_json
     from bayesvec.paper.experiment import FORMAT
 
     experiment = find_experiment("slices-holdout")

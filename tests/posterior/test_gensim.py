@@ -128,7 +128,7 @@ def test_the_odd_one_of_many_draws(post):
 
 
 def test_in_a_slice(tmp_path):
-    from bayesvec._atomic import read_json, write_json
+    from bayesvec._checksums import read_json, write_json
 
     rho = autoregressive(0.1, (2, 10, 5, 2), 1) + 1
     words = ["tax@D", "law@D", "war@D", "tax@R", "law@R"]

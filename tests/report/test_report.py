@@ -9,7 +9,7 @@ import pytest
 from matplotlib import pyplot
 
 import bayesvec as bv
-from bayesvec import _atomic as files
+from bayesvec._checksums import read_json, write_json
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.errors import OptionError, UnknownWordError
 from bayesvec.posterior.posterior import open_posterior
@@ -217,11 +217,11 @@ def changed(folder, out, *, outcome=None, **settings):
     import shutil
 
     shutil.copytree(folder, out)
-    manifest = files.read_json(out / "manifest.json")
+    manifest = read_json(out / "manifest.json")
     manifest["settings"] |= settings
-    files.write_json(out / "manifest.json", manifest)
+    write_json(out / "manifest.json", manifest)
     if outcome is not None:
-        files.write_json(out / "state" / "outcome.json", outcome)
+        write_json(out / "state" / "outcome.json", outcome)
     return open_posterior(out)
 
 

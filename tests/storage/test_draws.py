@@ -10,6 +10,8 @@ import pytest
 import zarr
 
 from bayesvec import _atomic as files
+from bayesvec._checksums import array_parts, read_arrays, read_json, write_json
+from bayesvec._lock import Lock
 from bayesvec.errors import OptionError, RunError
 from bayesvec.storage import layout, zarr3
 from bayesvec.storage import writer as recorder
@@ -377,21 +379,21 @@ FORGED = [
 
 @pytest.mark.parametrize(("entry", "value"), FORGED)
 def test_forged_manifests_are_refused_at_once(written, entry, value):
-    manifest = files.read_json(written / "manifest.json")
+    manifest = read_json(written / "manifest.json")
     *above, last = entry.split(".", 2) if "outside" not in entry else ["arrays", "../../outside"]
     place = manifest
     for name in above:
         place = place[name]
     place[last] = value
-    files.write_json(written / "manifest.json", manifest)
+    write_json(written / "manifest.json", manifest)
     with pytest.raises(RunError, match=r"manifest\.json cannot be right"):
         open_draws(written)
 
 
 def test_forged_sizes_that_do_not_fit_the_draws_are_refused(written):
-    manifest = files.read_json(written / "manifest.json")
+    manifest = read_json(written / "manifest.json")
     manifest["arrays"]["rho"]["shard_draws"] = 10**6
-    files.write_json(written / "manifest.json", manifest)
+    write_json(written / "manifest.json", manifest)
     with pytest.raises(RunError, match=r"is damaged: it has [\d,]+ bytes, not"):
         open_draws(written)
 
@@ -402,7 +404,7 @@ def test_forged_marks_are_refused(written):
         {"sweep": 1, "draws": -1, "generation": 1},
         {"sweep": 1, "draws": 1, "generation": "x"},
     ):
-        files.write_json(written / "state" / "chain-0.json", mark)
+        write_json(written / "state" / "chain-0.json", mark)
         with pytest.raises(RunError, match=r"chain-0\.json is damaged"):
             open_draws(written)
 
@@ -423,7 +425,7 @@ def test_resuming_writes_nothing_outside(written, tmp_path):
         folder.resume(written)
     assert not (written / "lock").exists()
     (written / "manifest.json.partial").symlink_to(outside)
-    files.write_json(written / "manifest.json", files.read_json(written / "manifest.json"))
+    write_json(written / "manifest.json", read_json(written / "manifest.json"))
     assert outside.read_text() == "mine"
     assert not (written / "manifest.json.partial").is_symlink()
 
@@ -450,11 +452,11 @@ def test_wrong_folders_are_named(tmp_path):
     (tmp_path / "file").write_text("text")
     with pytest.raises(RunError, match="is a file"):
         open_draws(tmp_path / "file")
-    files.write_json(tmp_path / "manifest.json", {"format": "bayesvec counts"})
+    write_json(tmp_path / "manifest.json", {"format": "bayesvec counts"})
     with pytest.raises(RunError, match="another kind"):
         open_draws(tmp_path)
     newer = {**MANIFEST, "format_version": 99}
-    files.write_json(tmp_path / "manifest.json", newer)
+    write_json(tmp_path / "manifest.json", newer)
     with pytest.raises(RunError, match="newer format"):
         open_draws(tmp_path)
 
@@ -629,8 +631,8 @@ def test_arrays_of_any_kind_survive(tmp_path):
         "turned": np.arange(6.0).reshape(2, 3).T,
         "flag": np.array([True, False]),
     }
-    files.write(tmp_path / "x", files.array_parts(arrays))
-    back = files.read_arrays(tmp_path / "x")
+    files.write(tmp_path / "x", array_parts(arrays))
+    back = read_arrays(tmp_path / "x")
     assert list(back) == list(arrays)
     for name, array in arrays.items():
         assert back[name].dtype == array.dtype
@@ -639,12 +641,12 @@ def test_arrays_of_any_kind_survive(tmp_path):
 
 def test_json_with_checksum(tmp_path):
     content = {"a": [1, 2.5, None, "ü\udc80"], "b": {"c": True}}
-    files.write_json(tmp_path / "x.json", content)
-    assert files.read_json(tmp_path / "x.json") == content
+    write_json(tmp_path / "x.json", content)
+    assert read_json(tmp_path / "x.json") == content
     text = json.loads((tmp_path / "x.json").read_text())
     (tmp_path / "x.json").write_text(json.dumps({**text, "a": [1]}))
     with pytest.raises(RunError, match="changed by hand"):
-        files.read_json(tmp_path / "x.json")
+        read_json(tmp_path / "x.json")
 
 
 def test_failed_write_leaves_nothing(tmp_path):
@@ -661,8 +663,8 @@ def test_failed_write_leaves_nothing(tmp_path):
 
 
 def test_lock_is_for_one(tmp_path):
-    lock = files.Lock(tmp_path)
+    lock = Lock(tmp_path)
     with pytest.raises(RunError, match="in use by another process"):
-        files.Lock(tmp_path)
+        Lock(tmp_path)
     lock.close()
-    files.Lock(tmp_path).close()
+    Lock(tmp_path).close()

@@ -27,10 +27,10 @@ class FakeDraws(MemoryDraws):
 
 def with_outcome(folder, draws, **outcome):
     """Give draws a run folder with the outcome of a method."""
-    from bayesvec import _atomic as files
+    from bayesvec._checksums import write_json
 
     (folder / "state").mkdir()
-    files.write_json(folder / "state" / "outcome.json", outcome)
+    write_json(folder / "state" / "outcome.json", outcome)
     draws.path = folder
     return draws
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesvec import _atomic as files
+from bayesvec._checksums import array_parts
 from bayesvec._parallel import Threads
 from bayesvec._types import Array, Float64
 from bayesvec.counts.pairs import PairCounts
@@ -101,7 +101,7 @@ def _without_groups(counts: PairCounts) -> tuple[str, ...]:
 
 def start_name(start: Arrays) -> str:
     """Return what stands for a start in the settings: equal for equal starts."""
-    return f"vectors {hashlib.sha256(b''.join(files.array_parts(start))).hexdigest()[:16]}"
+    return f"vectors {hashlib.sha256(b''.join(array_parts(start))).hexdigest()[:16]}"
 
 
 def coverage(start: Arrays) -> str:

@@ -129,7 +129,7 @@ def _run(method: str, *, worlds: int, quiet: bool, **given: Any) -> "Calibration
 
 def _check_place(out: Path) -> None:
     """Refuse a place that cannot be written before the work is done."""
-    from bayesvec._atomic import check_free
+    from bayesvec._targets import check_free
 
     if out.suffix.lower() in _PICTURES:
         check_free(out, what="a picture", force=True)

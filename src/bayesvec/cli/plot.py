@@ -49,7 +49,7 @@ def plot(
     quiet: bool = typer.Option(False, "--quiet", help="Print nothing."),
 ) -> None:
     """Draw a picture of a run."""
-    from bayesvec._atomic import check_free
+    from bayesvec._targets import check_free
     from bayesvec.plots.saving import picture_kind
     from bayesvec.plots.table import Request, find
 

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesvec import __version__
+from bayesvec import __version__, _targets
 from bayesvec import _atomic as files
+from bayesvec._checksums import checksum_of_file
 from bayesvec._parallel import default_threads
 from bayesvec._types import Array
 from bayesvec.counts.documents import EncodedCorpus
@@ -121,7 +122,7 @@ def _save_array(file: Path, array: Array) -> int:
         np.lib.format.write_array_header_1_0(handle, np.lib.format.header_data_from_array_1_0(array))
         for part in parts(array):
             handle.write(part.data)
-    return files.checksum_of_file(file)
+    return checksum_of_file(file)
 
 
 def open_counts(path: str | os.PathLike[str], *, verify: bool = False) -> PairCounts:
@@ -256,7 +257,7 @@ def check_free(final: Path, *, force: bool, of_parts: bool = False) -> None:
     of_parts : bool
         Whether ``final`` is to hold counts folders, and so may be replaced if it does.
     """
-    files.check_free(
+    _targets.check_free(
         final,
         what="a folder of counts folders" if of_parts else "a counts folder",
         force=force,
@@ -303,7 +304,7 @@ class _Folder(NamedTuple):
         try:
             dtype, shape = self.manifest["arrays"][name]
             if checked and "crc32c" in self.manifest:  # before anything in the file is used, its header too
-                self.check(files.checksum_of_file(file) == self.manifest["crc32c"][name], file)
+                self.check(checksum_of_file(file) == self.manifest["crc32c"][name], file)
             # a plain array over the map: compiled code treats it like any other read-only array
             array = np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
         except FileNotFoundError:

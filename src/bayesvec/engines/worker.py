@@ -15,6 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bayesvec import _atomic as files
+from bayesvec._checksums import read_arrays
 from bayesvec._cluster import versions
 from bayesvec._machine import processor
 from bayesvec._parallel import Threads
@@ -85,7 +86,7 @@ def lay_out(run: Folder, purpose: int, workers: int, number: int, *, start_known
     own = prior.rho if purpose == rng.RHO else prior.alpha
     pairs = open_side(run.path / "counts", SIDES[purpose])
     fixed = np.zeros(len(pairs.indptr) - 1, dtype=bool)
-    begin = files.read_arrays(run.state_file("begin")) if start_known else {}
+    begin = read_arrays(run.state_file("begin")) if start_known else {}
     if start_known and purpose == rng.ALPHA and run.settings.identify == "fixed":
         fixed[begin["anchor_rows"]] = True
     half = make_half(purpose, (), pairs, own, dim, fixed, weight=run.settings.weight, bare=True)

@@ -184,7 +184,8 @@ def _written(text: str, path: "str | PathLike[str] | None") -> str:
     if path is not None:
         from pathlib import Path
 
-        from bayesvec._atomic import check_free, placed
+        from bayesvec._atomic import placed
+        from bayesvec._targets import check_free
 
         check_free(Path(path), what="a table", force=True)
         with placed(Path(path)) as partial:

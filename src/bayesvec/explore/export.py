@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from bayesvec import __version__
-from bayesvec._atomic import begins_with, check_free, placed
+from bayesvec._atomic import placed
 from bayesvec._printable import printable
+from bayesvec._targets import begins_with, check_free
 from bayesvec.errors import BayesvecError, OptionError
 from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.labels import label

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, replace
 from typing import Any
 
-from bayesvec import _atomic as files
+from bayesvec._checksums import array_parts
 from bayesvec._pipeline import check_threads
 from bayesvec._validate import size_in_bytes
 from bayesvec.chains.given import check_start
@@ -94,7 +94,7 @@ def choose_prior(
 
 def prior_fingerprint(prior: Prior) -> str:
     """Return a hash of a prior: equal for equal priors."""
-    return hashlib.sha256(b"".join(files.array_parts(to_arrays(prior)))).hexdigest()[:16]
+    return hashlib.sha256(b"".join(array_parts(to_arrays(prior)))).hexdigest()[:16]
 
 
 def wanted_lengths(given: Mapping[str, Any]) -> dict[str, Any]:

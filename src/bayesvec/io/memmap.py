@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesvec._atomic import check_free, placed
+from bayesvec._atomic import placed
 from bayesvec._progress import progress
+from bayesvec._targets import check_free
 from bayesvec.errors import OptionError
 from bayesvec.io import Exported, about_run, check_disk, require_draws
 from bayesvec.storage.layout import SIDES

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesvec import __version__
-from bayesvec._atomic import check_free, placed
+from bayesvec._atomic import placed
 from bayesvec._progress import progress
+from bayesvec._targets import check_free
 from bayesvec.errors import OptionError
 from bayesvec.estimates.labels import label
 from bayesvec.io import Exported, check_disk, require_draws

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesvec import __version__
-from bayesvec._atomic import check_free, placed
+from bayesvec._atomic import placed
 from bayesvec._progress import progress
+from bayesvec._targets import check_free
 from bayesvec._types import Float64, Int64
 from bayesvec.estimates import convergence, per_draw
 from bayesvec.estimates.intervals import quantiles, tails

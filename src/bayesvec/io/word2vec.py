@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesvec._atomic import check_free, placed
+from bayesvec._atomic import placed
 from bayesvec._progress import progress
+from bayesvec._targets import check_free
 from bayesvec._types import Float32
 from bayesvec.io import Exported, check_disk, require_draws, size_text
 from bayesvec.storage.layout import SIDES

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bayesvec import _atomic as files
+from bayesvec._checksums import read_json
 from bayesvec.errors import InputError, OptionError
 from bayesvec.paper.cells import Cell, Settings
 from bayesvec.paper.markdown import NOT_RUN, NOTHING
@@ -184,7 +184,7 @@ class Experiment:
         None if there is none, or if it was made by another sampler; early records do not state theirs.
         """
         found = sorted((out / self.folder).glob(f"*.{self.key(cell)}.json"))
-        record = files.read_json(found[0], FORMAT) if found else None
+        record = read_json(found[0], FORMAT) if found else None
         if record is None or record.get("sampler", self.sampler(cell)) != self.sampler(cell):
             return None
         return record

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bayesvec import _atomic as files
+from bayesvec._targets import begins_with, check_free
 from bayesvec.errors import InputError
 from bayesvec.paper.claims import claims_table
 from bayesvec.paper.data import CONGRESS_WORDS
@@ -150,11 +151,11 @@ def write_figures(experiment: Experiment, results: Results, folder: Path) -> lis
 
 def write_page(experiments: Sequence[Experiment], out: Path, page: Path, *, quick: bool) -> list[Path]:
     """Write the page and its figures, in a folder ``figures`` beside it; return the paths."""
-    files.check_free(
+    check_free(
         page,
         what="such a page",
         force=True,
-        ours=files.begins_with(TITLE.encode()),
+        ours=begins_with(TITLE.encode()),
         parents=True,
         error=InputError,
     )

@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bayesvec import _atomic as files
+from bayesvec._checksums import write_json
 from bayesvec._cluster import LOCAL, Where, as_completed
+from bayesvec._lock import Lock
 from bayesvec._parallel import default_threads
 from bayesvec.datasets.files import VARIABLE
 from bayesvec.errors import AnchorError, InputError, RunError
@@ -60,7 +61,7 @@ def run_cells(
     folder = out / experiment.folder
     folder.mkdir(parents=True, exist_ok=True)
     computed = 0
-    lock = files.Lock(folder)
+    lock = Lock(folder)
     try:
         missing = _announced(cells, experiment, out, started)
         given: dict[str, Any] = {"out": out.absolute(), "quick": quick}
@@ -139,7 +140,7 @@ def run_cell(
         "continued": resumed,  # after a stop; the time is that of the last part
         "values": values,
     }
-    files.write_json(path, record)
+    write_json(path, record)
     shutil.rmtree(work, ignore_errors=True)
     with contextlib.suppress(OSError):
         work.parent.rmdir()  # if no other cell has anything there

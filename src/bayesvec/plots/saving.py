@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesvec import _atomic as files
+from bayesvec._targets import check_free
 from bayesvec.errors import OptionError
 from bayesvec.plots.style import boxes_allowed
 
@@ -24,7 +25,7 @@ def save_figure(ax: "Axes", path: str) -> None:
 
     final = Path(path)
     kind = picture_kind(final)
-    files.check_free(final, what="a picture", force=True)
+    check_free(final, what="a picture", force=True)
     figure: Any = ax.get_figure(root=True)
     with files.placed(final) as partial, boxes_allowed() as boxes, rc_context({"svg.hashsalt": "bayesvec"}):
         figure.savefig(partial, format=kind, dpi=200, bbox_inches="tight", metadata=_DATES[kind])

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesvec._atomic import read_arrays
+from bayesvec._checksums import read_arrays
 from bayesvec._types import Array
 from bayesvec.priors.coupling import Sparse
 from bayesvec.priors.gaussian import Prior, RowPrior

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesvec import __version__
-from bayesvec._atomic import begins_with, check_free, placed
+from bayesvec._atomic import placed
 from bayesvec._progress import progress as show_progress
+from bayesvec._targets import begins_with, check_free
 from bayesvec.estimates.intervals import LEVEL
 from bayesvec.estimates.labels import quoted
 from bayesvec.report import elements as html

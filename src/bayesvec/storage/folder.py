@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesvec import __version__
+from bayesvec import __version__, _targets
 from bayesvec import _atomic as files
+from bayesvec._checksums import array_parts, read_arrays
+from bayesvec._lock import Lock
 from bayesvec._machine import processor
 from bayesvec._types import Array, Float32, Int64
 from bayesvec.counts.pairs import PairCounts
@@ -97,7 +99,7 @@ class Run(Folder):
         Keeps other processes out.
     """
 
-    lock: files.Lock
+    lock: Lock
 
     @property
     def monitored(self) -> list[tuple[int, int]]:
@@ -115,11 +117,11 @@ class Run(Folder):
     def read_state(self, name: str) -> dict[str, Array] | None:
         """Return arrays that all chains share, None if there are none of that name."""
         path = self.state_file(name)
-        return files.read_arrays(path) if path.exists() else None
+        return read_arrays(path) if path.exists() else None
 
     def write_state(self, name: str, arrays: Mapping[str, Array]) -> None:
         """Keep arrays that all chains share."""
-        files.write(self.state_file(name), files.array_parts(arrays))
+        files.write(self.state_file(name), array_parts(arrays))
 
     def remove_states(self, prefix: str) -> None:
         """Remove the arrays whose names start with ``prefix``."""
@@ -179,7 +181,7 @@ def exists(path: Path) -> bool:
 def check_free(path: Path, *, force: bool = False) -> None:
     """Raise a `RunError` unless a new run can be written to ``path``."""
     error = partial(RunError, path=str(path))
-    files.check_free(path, what="a run", force=True, ours=exists, folder=True, parents=True, error=error)
+    _targets.check_free(path, what="a run", force=True, ours=exists, folder=True, parents=True, error=error)
     if not exists(path):
         return
     there = open_draws(path)  # raises if it is something else, which is never replaced
@@ -198,7 +200,7 @@ def check_free(path: Path, *, force: bool = False) -> None:
 def resume(path: Path) -> Run:
     """Open a run to resume it."""
     _check_inside(path, layout.read_manifest(path))  # a wrong folder is left without a lock file
-    lock = files.Lock(path)
+    lock = Lock(path)
     try:
         return Run(path, layout.read_manifest(path), lock)
     except BaseException:
@@ -261,18 +263,18 @@ def create(
         Replace a run that is there.
     """
     check_free(path, force=force)
-    replaced = files.Lock(path) if exists(path) else contextlib.nullcontext()
+    replaced = Lock(path) if exists(path) else contextlib.nullcontext()
     error = partial(RunError, path=str(path))
     with contextlib.ExitStack() as failing:
         with replaced, files.placed(path, folder=True, force=force, error=error) as new:
-            lock = failing.enter_context(files.Lock(new))
+            lock = failing.enter_context(Lock(new))
             counts.save(new / "counts")
             manifest = _manifest(new, settings, counts, stats, scales, most_draws, blocks)
             names = {"words": counts.words, "contexts": counts.contexts, "groups": counts.groups}
             recorder.create(new, manifest, names)
             for name, arrays in (("prior", prior), ("start", start)):
                 if arrays is not None:
-                    files.write(layout.state_file(new, name), files.array_parts(arrays))
+                    files.write(layout.state_file(new, name), array_parts(arrays))
         failing.pop_all()
     return Run(path, manifest, lock)
 

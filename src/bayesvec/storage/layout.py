@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bayesvec import _atomic as files
+from bayesvec._checksums import read_arrays, read_json
 from bayesvec._types import Array
 from bayesvec.errors import RunError
 from bayesvec.storage import zarr3
@@ -45,7 +46,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a run; raise a `RunError` if the folder is not one or is damaged."""
     files.recover(folder)
     try:
-        manifest = files.read_json(folder / "manifest.json", FORMAT)
+        manifest = read_json(folder / "manifest.json", FORMAT)
     except (FileNotFoundError, NotADirectoryError):
         missing = "it has no manifest.json" if folder.is_dir() else "it is a file"
         what = missing if folder.exists() else "there is nothing of that name"
@@ -78,7 +79,7 @@ def read_mark(folder: Path, chain: int) -> Mark:
     """Return what is committed of a chain."""
     path = mark_file(folder, chain)
     try:
-        mark = files.read_json(path)
+        mark = read_json(path)
     except FileNotFoundError:
         return Mark()
     if mark.keys() != {*Mark._fields} or not all(is_size(value) for value in mark.values()):
@@ -92,7 +93,7 @@ def read_checkpoint(folder: Path, chain: int, mark: Mark, manifest: Mapping[str,
     """Read the checkpoint that belongs to a chain's mark; raise a `RunError` if it is missing or damaged."""
     path = checkpoint_file(folder, chain, mark.generation)
     try:
-        saved = files.read_arrays(path)
+        saved = read_arrays(path)
     except FileNotFoundError:
         raise RunError(f"{path} is missing: the run folder is damaged", path=str(path)) from None
     dim = manifest["settings"]["dim"]
@@ -118,7 +119,7 @@ def num_rows(manifest: Mapping[str, Any]) -> dict[str, int]:
 def read_names(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Read the names of the rows; raise a `RunError` unless there is one for each."""
     path = folder / "names.json"
-    names = files.read_json(path)
+    names = read_json(path)
     rows = num_rows(manifest)
     sides = {"words": "rho", "contexts": "alpha"} | ({} if names.get("groups") is None else {"groups": "rho"})
     for what, side in sides.items():

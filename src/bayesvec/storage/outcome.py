@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bayesvec import _atomic as files
+from bayesvec._checksums import read_json, write_json
 from bayesvec.errors import RunError
 from bayesvec.storage.kinds import POINT, SWEEPS, WHOLE_CHAINS
 from bayesvec.storage.settings import Settings
@@ -44,13 +44,13 @@ class Outcome:
 
 def write_outcome(folder: Path, outcome: Outcome) -> None:
     """Keep an outcome in the run folder."""
-    files.write_json(folder / "state" / "outcome.json", asdict(outcome))
+    write_json(folder / "state" / "outcome.json", asdict(outcome))
 
 
 def read_outcome(folder: Path) -> Outcome:
     """Return the outcome that is kept in a run folder; chains by sweeps if there is none."""
     try:
-        return Outcome(**files.read_json(folder / "state" / "outcome.json"))
+        return Outcome(**read_json(folder / "state" / "outcome.json"))
     except (FileNotFoundError, NotADirectoryError):
         return Outcome()
     except TypeError:
@@ -92,13 +92,13 @@ def add_seconds(folder: Path, seconds: float) -> None:
     """Add to the time that was spent on a run; an error of writing is ignored."""
     path = folder / "state" / "seconds.json"
     with contextlib.suppress(OSError, RunError):
-        files.write_json(path, {"seconds": read_seconds(folder) + seconds})
+        write_json(path, {"seconds": read_seconds(folder) + seconds})
 
 
 def read_seconds(folder: Path) -> float:
     """Return the time that was spent on a run, 0 if it is not known."""
     try:
-        return float(files.read_json(folder / "state" / "seconds.json")["seconds"])
+        return float(read_json(folder / "state" / "seconds.json")["seconds"])
     except FileNotFoundError:
         return 0.0
 

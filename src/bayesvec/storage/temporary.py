@@ -7,7 +7,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from bayesvec import _atomic as files
+from bayesvec._lock import Lock
 from bayesvec.errors import RunError
 
 _PREFIX = "bayesvec-run-"
@@ -28,14 +28,14 @@ def _make() -> Path:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         with suppress(RunError, FileNotFoundError):
-            lock = files.Lock(folder)
+            lock = Lock(folder)
             if folder.is_dir():
                 atexit.register(_remove, folder, lock, os.getpid())
                 return folder
             lock.close()  # another process took it for one that was left over
 
 
-def _remove(folder: Path, lock: files.Lock, process: int) -> None:
+def _remove(folder: Path, lock: Lock, process: int) -> None:
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
     lock.close()
@@ -46,5 +46,5 @@ def _remove_left_over() -> None:
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError, RunError):
             if folder.lstat().st_uid == os.getuid() and (folder / "lock").is_file():
-                with files.Lock(folder):
+                with Lock(folder):
                     shutil.rmtree(folder)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec import _atomic as files
+from bayesvec._checksums import array_parts, write_json
 from bayesvec._types import Array, Float64
 from bayesvec.storage import layout, zarr3
 from bayesvec.storage.layout import SIDES, Mark
@@ -28,7 +29,7 @@ WriteBlocks = Callable[[str, int, int], Callable[[], None]]
 def create(folder: Path, manifest: Mapping[str, Any], names: Mapping[str, Sequence[str] | None]) -> None:
     """Write everything of a new run but its counts into the empty ``folder``; the manifest goes last."""
     (folder / "state").mkdir()
-    files.write_json(folder / "names.json", names)
+    write_json(folder / "names.json", names)
     settings = manifest["settings"]
     arrays = layout.stored_arrays(folder, dict(manifest))
     staged = files.Staged()
@@ -48,7 +49,7 @@ def create(folder: Path, manifest: Mapping[str, Any], names: Mapping[str, Sequen
     _write_sizes(staged, arrays, settings)
     staged.commit()
     zarr3.write_root(root)
-    files.write_json(folder / "manifest.json", manifest)
+    write_json(folder / "manifest.json", manifest)
 
 
 def change(folder: Path, manifest: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,7 +61,7 @@ def change(folder: Path, manifest: Mapping[str, Any], settings: Mapping[str, Any
         _write_sizes(staged, layout.stored_arrays(folder, longer), longer["settings"], before)
         staged.commit()
         zarr3.write_root(folder / "draws.zarr")
-    files.write_json(folder / "manifest.json", longer)
+    write_json(folder / "manifest.json", longer)
     return longer
 
 
@@ -181,10 +182,10 @@ class ChainRecorder:
         named = {f"state_{name}": array for name, array in state.items()}
         generation = self.mark.generation + 1
         checkpoint = layout.checkpoint_file(self.folder, self.chain, generation)
-        self._staged.write(checkpoint, files.array_parts({**named, **self._moments}))
+        self._staged.write(checkpoint, array_parts({**named, **self._moments}))
         self._staged.commit()
         mark = Mark(sweep, self.draws, generation)
-        files.write_json(layout.mark_file(self.folder, self.chain), mark._asdict())
+        write_json(layout.mark_file(self.folder, self.chain), mark._asdict())
         self.mark = mark
         self._remove_old(generation)
         if self.draws == self._manifest["settings"]["draws"]:

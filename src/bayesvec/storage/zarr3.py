@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec._atomic import Staged, checksum, write
+from bayesvec._atomic import Staged, write
+from bayesvec._checksums import checksum
 from bayesvec._types import Int64
 from bayesvec.errors import RunError
 

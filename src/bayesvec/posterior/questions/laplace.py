@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesvec._atomic import check_free, placed
+from bayesvec._atomic import placed
 from bayesvec._progress import progress as show_progress
+from bayesvec._targets import check_free
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.labels import label
