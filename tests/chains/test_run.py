@@ -20,7 +20,7 @@ from bayesvec.fitting.running import thread_shares
 from bayesvec.kernels import rng
 from bayesvec.priors import Prior, RowPrior
 from bayesvec.priors.arrays import load_prior
-from bayesvec.storage import folder, room, writer, zarr3
+from bayesvec.storage import folder, room, writer, zarr3, zarr3_coordinates
 from bayesvec.storage.layout import read_mark
 from bayesvec.storage.reader import open_draws
 from bayesvec.storage.settings import Settings
@@ -167,7 +167,9 @@ def test_extension_is_the_longer_run(tmp_path):
 def test_refused_extension_changes_nothing(tmp_path, monkeypatch):
     fake_fit(tmp_path / "run")
     manifest = (tmp_path / "run" / "manifest.json").read_bytes()
-    monkeypatch.setattr(zarr3, "write_range", lambda *_: None)  # so many numbers would fill the disk
+    monkeypatch.setattr(
+        zarr3_coordinates, "write_range", lambda *_: None
+    )  # so many numbers would fill the disk
     for wrong in (2**33, 30.5):
         with pytest.raises(OptionError, match=r"draws|sweeps"):
             run.resume_run(tmp_path / "run", wanted={"draws": wrong}, progress=False)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesvec.counts import store
+from bayesvec.counts.manifest import seal
 from bayesvec.counts.pairs import from_pairs
 from bayesvec.counts.store import open_counts, read_extra, save_counts
 from bayesvec.errors import InputError
@@ -158,7 +158,7 @@ def reseal(path: Path, **changed: object) -> None:
     manifest = json.loads((path / "manifest.json").read_text()) | changed
     for name in ("checksum", *(name for name, value in changed.items() if value is None)):
         del manifest[name]
-    (path / "manifest.json").write_text(store._seal(manifest))
+    (path / "manifest.json").write_text(seal(manifest))
 
 
 def damage(path: Path, how: str) -> None:

@@ -16,7 +16,8 @@ from bayesvec.kernels.hamiltonian import (
     move_rows,
     root_size,
 )
-from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, SEGMENT, make_work
+from bayesvec.kernels.row_work import make_work
+from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, SEGMENT
 from bayesvec.kernels.vector import padded
 from evidence import agrees, moments
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bayesvec.inference.sides import make_side
 from bayesvec.kernels.line import log_likelihood_rows, pair_lines
-from bayesvec.kernels.rows import make_work
+from bayesvec.kernels.row_work import make_work
 from bayesvec.kernels.vector import padded_rows
 from bayesvec.priors import RowPrior
 from joint import sparse_counts

@@ -8,14 +8,9 @@ from bayesvec.inference.sides import make_side
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma import fill_polyagamma
 from bayesvec.kernels.polyagamma_tables import load_tables
-from bayesvec.kernels.rows import (
-    SEGMENT,
-    data_fraction,
-    fill_likelihoods,
-    log_prior_rows,
-    make_work,
-    redraw_rows,
-)
+from bayesvec.kernels.row_densities import fill_likelihoods, log_prior_rows
+from bayesvec.kernels.row_work import make_work
+from bayesvec.kernels.rows import SEGMENT, data_fraction, redraw_rows
 from bayesvec.priors import RowPrior
 from evidence import agrees, moments
 

@@ -16,7 +16,7 @@ from bayesvec.kernels import rng
 from bayesvec.kernels.dense import factor
 from bayesvec.kernels.polyagamma import fill_polyagamma
 from bayesvec.kernels.polyagamma_tables import load_tables
-from bayesvec.kernels.rows import make_work
+from bayesvec.kernels.row_work import make_work
 from bayesvec.kernels.trees import _pass_up, fill_message, make_tree_work, redraw_trees
 from bayesvec.kernels.vector import padded
 from joint import sparse_counts

@@ -13,7 +13,7 @@ from bayesvec import _atomic as files
 from bayesvec._checksums import array_parts, read_arrays, read_json, write_json
 from bayesvec._lock import Lock
 from bayesvec.errors import OptionError, RunError
-from bayesvec.storage import layout, zarr3
+from bayesvec.storage import layout, zarr3, zarr3_coordinates
 from bayesvec.storage import writer as recorder
 from bayesvec.storage.reader import open_draws
 
@@ -597,18 +597,18 @@ def test_extended_run_is_cut_as_a_long_one(tmp_path):
 
 
 def test_draw_numbers_grow_file_by_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(zarr3, "RANGE_CHUNK", 4)
-    monkeypatch.setattr(zarr3, "RANGE_SHARD", 16)
+    monkeypatch.setattr(zarr3_coordinates, "RANGE_CHUNK", 4)
+    monkeypatch.setattr(zarr3_coordinates, "RANGE_SHARD", 16)
     before = 0
     for draws in (1, 4, 5, 16, 17, 50, 200):
         staged = files.Staged()
-        zarr3.write_draw_numbers(staged, tmp_path / "draw", draws, before)
+        zarr3_coordinates.write_draw_numbers(staged, tmp_path / "draw", draws, before)
         written = {path.name for path in staged._final}
         staged.commit()
         np.testing.assert_array_equal(zarr.open_array(tmp_path / "draw", mode="r")[:], np.arange(draws))
         assert written == {"zarr.json", *(f"c.{i}" for i in range(before // 16, -(-draws // 16)))}
         before = draws
-    zarr3.write_draw_numbers(staged, tmp_path / "at once", 200)
+    zarr3_coordinates.write_draw_numbers(staged, tmp_path / "at once", 200)
     staged.commit()
     for file in (tmp_path / "at once").iterdir():
         assert file.read_bytes() == (tmp_path / "draw" / file.name).read_bytes()
@@ -616,7 +616,7 @@ def test_draw_numbers_grow_file_by_file(tmp_path, monkeypatch):
 
 def test_many_draw_numbers_are_few_files(tmp_path):
     staged = files.Staged()
-    zarr3.write_draw_numbers(staged, tmp_path / "draw", 3_000_000)
+    zarr3_coordinates.write_draw_numbers(staged, tmp_path / "draw", 3_000_000)
     staged.commit()
     assert len(list((tmp_path / "draw").iterdir())) == 4
     there = zarr.open_array(tmp_path / "draw", mode="r")

@@ -4,18 +4,12 @@ The folder is written beside its place and renamed, so that it is there as a who
 checked against its CRC-32C when it is opened; folders of 0.1.0, which have none, against their SHA-256.
 """
 
-import hashlib
-import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
-from tokenize import TokenError
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,17 +18,13 @@ from bayesvec import _atomic as files
 from bayesvec._checksums import checksum_of_file
 from bayesvec._parallel import default_threads
 from bayesvec._types import Array
-from bayesvec.counts.documents import EncodedCorpus
+from bayesvec.counts.folder import CountsFolder, hash_of
 from bayesvec.counts.left_out import note
+from bayesvec.counts.manifest import FORMAT, FORMAT_VERSION, MANIFEST, read_manifest, seal
 from bayesvec.counts.pairs import PairCounts, Side
 from bayesvec.counts.spill import parts
 from bayesvec.counts.table import ENDINGS, from_table
 from bayesvec.errors import InputError
-
-FORMAT = "bayesvec counts"
-FORMAT_VERSION = 1
-MANIFEST = "manifest.json"
-_NAME = re.compile(r"[^/\\\0]+")  # of an array, and of its file in the folder
 
 
 def save_counts(
@@ -94,7 +84,7 @@ def _write(counts: PairCounts, folder: Path, extra: Mapping[str, Array]) -> None
     with ThreadPoolExecutor(default_threads()) as pool:  # writing and hashing release the interpreter's lock
         fingerprint = pool.submit(lambda: counts.fingerprint)
         checksums = pool.map(lambda name: _save_array(folder / f"{name}.npy", arrays[name]), arrays)
-        hashes = pool.map(_hash, beside.values())
+        hashes = pool.map(hash_of, beside.values())
     manifest = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -112,7 +102,7 @@ def _write(counts: PairCounts, folder: Path, extra: Mapping[str, Array]) -> None
         "arrays": {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()},
     }
     manifest["crc32c"] = dict(zip(arrays, checksums, strict=True))
-    (folder / MANIFEST).write_text(_seal(manifest), encoding="ascii")
+    (folder / MANIFEST).write_text(seal(manifest), encoding="ascii")
 
 
 def _save_array(file: Path, array: Array) -> int:
@@ -140,7 +130,7 @@ def open_counts(path: str | os.PathLike[str], *, verify: bool = False) -> PairCo
     folder = Path(path)
     if folder.suffix.lower() in ENDINGS and not folder.is_dir():
         return from_table(folder)
-    there = _Folder(folder, read_manifest(folder))
+    there = CountsFolder(folder, read_manifest(folder))
     manifest = there.manifest
     counts = PairCounts(
         words=there.names("words"),
@@ -164,7 +154,7 @@ def open_side(path: str | os.PathLike[str], name: str) -> Side:
 
     For workers of a run, whose counts are checked by the process that starts them.
     """
-    there = _Folder(Path(path), read_manifest(Path(path)))
+    there = CountsFolder(Path(path), read_manifest(Path(path)))
     return Side(*(there.array(f"{name}.{part}", checked=False) for part in Side._fields))
 
 
@@ -177,72 +167,20 @@ def is_counts(path: Path, *, as_table: bool) -> bool:
 
 def read_extra(path: str | os.PathLike[str]) -> dict[str, Array]:
     """Read the further arrays that were saved with counts."""
-    return _Folder(Path(path), read_manifest(Path(path))).arrays("extra.")
+    return CountsFolder(Path(path), read_manifest(Path(path))).arrays("extra.")
 
 
 def left_out_note(path: Path, word: str) -> str:
     """Return what is known of a word that the counts in ``path`` have no row for, for a message; mostly nothing."""
     names, counts = "source.left_out_names", "source.left_out_counts"
     try:
-        there = _Folder(path, manifest := read_manifest(path))
+        there = CountsFolder(path, manifest := read_manifest(path))
         if names not in manifest["arrays"] or counts not in manifest["arrays"]:
             return ""
         kept = there.array(names), there.array(counts)
     except InputError:  # damage is reported where the counts themselves are used
         return ""
     return note(word, *kept, manifest["recipe"], manifest["num_contexts"])
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest of a counts folder; raise an `InputError` if the folder is something else or damaged."""
-    wrong = partial(InputError, file=str(folder))
-    files.recover(folder)
-    if not folder.is_dir():
-        what = "is not counts" if folder.exists() else "does not exist"
-        raise wrong(f"{folder} {what}; give a counts folder or a {_either()} file")
-    make = "make one with `bayesvec count`"
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="ascii"))
-    except FileNotFoundError:
-        raise wrong(f"{folder} is not a counts folder: it has no {MANIFEST}; {make}") from None
-    except json.JSONDecodeError:
-        raise _damaged(folder, f"{MANIFEST} is not JSON") from None
-    except (OSError, UnicodeDecodeError):
-        raise _damaged(folder, f"{MANIFEST} cannot be read") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise wrong(f"{folder} is not a counts folder but something else; {make}")
-    if manifest.get("format_version") != FORMAT_VERSION:
-        raise wrong(
-            f"{folder} has format version {manifest.get('format_version')} and this bayesvec reads "
-            f"{FORMAT_VERSION}; count again or use the version that wrote it ({manifest.get('version')})"
-        )
-    if manifest.pop("checksum", None) != _digest(manifest):
-        raise _damaged(folder, f"{MANIFEST} was changed or cut off")
-    try:
-        _check_manifest(manifest)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise _damaged(folder, f"{MANIFEST} does not describe what is in it") from None
-    return manifest
-
-
-def _check_manifest(manifest: Mapping[str, Any]) -> None:
-    """Raise a ValueError (or another error of its kind) unless all values have their types."""
-    arrays = manifest["arrays"]
-    sizes = [manifest[f"num_{what}"] for what in ("words", "contexts", "pairs", "positives", "negatives")]
-    kinds = {"fingerprint": str, "grouped": bool, "recipe": dict, "hashes": dict, "arrays": dict}
-    fits = all(type(manifest[name]) is kind for name, kind in kinds.items())
-    fits &= all(type(size) is int and size >= 0 for size in sizes)
-    fits &= manifest["source"] is None or type(manifest["source"]) is dict
-    fits &= "crc32c" not in manifest or manifest["crc32c"].keys() == arrays.keys()
-    fits &= manifest["hashes"].keys() <= arrays.keys()
-    source = {name.removeprefix("source.") for name in arrays if name.startswith("source.")}
-    fits &= manifest["source"] is None or {*EncodedCorpus.ARRAYS[:4]} <= source <= {*EncodedCorpus.ARRAYS}
-    for name, (dtype, shape) in arrays.items():
-        item = np.dtype(dtype)
-        fits &= _NAME.fullmatch(name) is not None and not item.hasobject
-        fits &= all(type(size) is int and size >= 0 for size in shape)
-    if not fits or arrays["permutation"][1] != [manifest["num_pairs"]]:
-        raise ValueError
 
 
 def check_free(final: Path, *, force: bool, of_parts: bool = False) -> None:
@@ -290,126 +228,3 @@ def _encode_names(what: str, names: Sequence[str]) -> dict[str, Array]:
     encoded = [name.encode("utf-8", "surrogatepass") for name in names]
     offsets = np.concatenate([[0], np.cumsum([len(name) for name in encoded])]).astype(np.int64)
     return {f"{what}.bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8), f"{what}.offsets": offsets}
-
-
-class _Folder(NamedTuple):
-    """A counts folder to read from."""
-
-    path: Path
-    manifest: Mapping[str, Any]
-
-    def array(self, name: str, *, checked: bool = True) -> Array:
-        """Map one array into memory, after a check of its size and, if ``checked``, its checksum."""
-        file = self.path / f"{name}.npy"
-        try:
-            dtype, shape = self.manifest["arrays"][name]
-            if checked and "crc32c" in self.manifest:  # before anything in the file is used, its header too
-                self.check(checksum_of_file(file) == self.manifest["crc32c"][name], file)
-            # a plain array over the map: compiled code treats it like any other read-only array
-            array = np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
-        except FileNotFoundError:
-            raise _damaged(self.path, f"{file.name} is missing") from None
-        except (
-            KeyError,
-            ValueError,
-            OSError,
-            SyntaxError,
-            TokenError,
-            TypeError,
-            ArithmeticError,
-            MemoryError,
-        ):
-            raise _damaged(self.path, f"{file.name} cannot be read or is cut off") from None
-        if array.dtype.str != dtype or list(array.shape) != shape:
-            found = f"{array.dtype} {array.shape}, not {dtype} {tuple(shape)}"
-            raise _damaged(self.path, f"{file.name} has {found}")
-        if name in self.manifest["hashes"] and "crc32c" not in self.manifest:
-            self.check(_hash(array) == self.manifest["hashes"][name], file)
-        return array
-
-    def check(self, matches: bool, file: Path) -> None:
-        """Raise if a file does not match its checksum."""
-        if not matches:
-            raise _damaged(self.path, f"{file.name} does not match its checksum")
-
-    def arrays(self, prefix: str) -> dict[str, Array]:
-        """Map the arrays whose names start with ``prefix``, by the rest of the name."""
-        names = [name for name in self.manifest["arrays"] if name.startswith(prefix)]
-        return {name.removeprefix(prefix): self.array(name) for name in names}
-
-    def ids(self, name: str, size: int) -> Array:
-        """Map an array of positions in another, after a check of all of them."""
-        array = self.array(name)
-        self.check_ids(name, array, size)
-        return array
-
-    def check_ids(self, name: str, array: Array, size: int) -> None:
-        """Raise if an id is out of range: compiled code, which does not check again, would leave its memory."""
-        if len(array) and (array.min() < 0 or array.max() >= size):
-            raise _damaged(self.path, f"{name}.npy holds numbers that are not from 0 to {size - 1}")
-
-    def names(self, what: str) -> tuple[str, ...]:
-        """Read the names of rows."""
-        joined = self.array(f"{what}.bytes").tobytes()
-        offsets = self.array(f"{what}.offsets").tolist()
-        rows = self.manifest["num_contexts" if what == "contexts" else "num_words"]
-        if len(offsets) != rows + 1 or offsets[0] != 0 or offsets[-1] != len(joined):
-            raise _damaged(self.path, f"{what}.offsets.npy does not fit")
-        try:
-            return tuple(joined[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(offsets))
-        except UnicodeDecodeError:
-            raise _damaged(self.path, f"{what}.bytes.npy is not text") from None
-
-    def side(self, name: str, rows: str, columns: str) -> Side:
-        """Map the pairs of one side, after a check that its arrays fit together."""
-        side = Side(*(self.array(f"{name}.{part}") for part in Side._fields))
-        self.check_ids(f"{name}.other", side.other, self.manifest[columns])
-        ends, pairs = side.indptr, self.manifest["num_pairs"]
-        fits = len(ends) == self.manifest[rows] + 1 and ends[0] == 0 and ends[-1] == pairs
-        if not fits or np.any(np.diff(ends) < 0) or any(len(array) != pairs for array in side[1:]):
-            raise _damaged(self.path, f"the arrays of {name} do not fit together")
-        return side
-
-    def source(self) -> EncodedCorpus | None:
-        """Open the documents that were counted, if they were kept."""
-        options = self.manifest["source"]
-        return None if options is None else EncodedCorpus(**self.arrays("source."), options=options)
-
-    def verify(self, counts: PairCounts) -> None:
-        """Compare by_word with the fingerprint, by_context with by_word."""
-        if counts.fingerprint != self.manifest["fingerprint"]:
-            raise _damaged(self.path, "the counts do not match their fingerprint")
-        by_word, by_context = counts.by_word, counts.by_context
-        columns: tuple[Array, ...] = (by_word.other, by_word.rows(), *by_word[2:])
-        others: tuple[Array, ...] = (by_context.rows(), *by_context[1:])
-        pairs = zip(columns, others, strict=True)
-        if not all(np.array_equal(own[counts.permutation], other) for own, other in pairs):
-            raise _damaged(self.path, "by_context does not match by_word")
-
-
-def _hash(array: Array) -> str:
-    digest = hashlib.sha256()
-    for part in parts(array):
-        digest.update(np.ascontiguousarray(part).data)
-    return digest.hexdigest()[:32]
-
-
-def _seal(manifest: dict[str, Any]) -> str:
-    """Return the manifest as text, with a checksum of what it will read back as."""
-    try:
-        read_back = json.loads(json.dumps(manifest))
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the recipe cannot be saved as JSON ({error}); use plain values") from None
-    return json.dumps(read_back | {"checksum": _digest(read_back)}, indent=1) + "\n"
-
-
-def _digest(manifest: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:32]
-
-
-def _damaged(folder: Path, what: str) -> InputError:
-    return InputError(f"{folder} is damaged: {what}; count again or restore it", file=str(folder))
-
-
-def _either() -> str:
-    return ", ".join(ENDINGS[:-1]) + f" or {ENDINGS[-1]}"

@@ -21,7 +21,8 @@ from bayesvec.inference.contract import Near
 from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import Coupling, couple_rows
 from bayesvec.kernels.hamiltonian import Rotation, Shapes, find_shapes, make_rotation, root_size
-from bayesvec.kernels.rows import SEGMENT, RowSide, make_work
+from bayesvec.kernels.row_work import RowSide, make_work
+from bayesvec.kernels.rows import SEGMENT
 from bayesvec.kernels.trees import Trees
 from bayesvec.kernels.vector import padded_rows
 from bayesvec.priors import RowPrior

@@ -37,17 +37,10 @@ from bayesvec.kernels.compiled import compiled, inlined
 from bayesvec.kernels.dense import add_gram, factor, fold_gram
 from bayesvec.kernels.logistic import exp_negative, slope_single, sum_single, value_single
 from bayesvec.kernels.rng import Key, fill_normals, uniforms
-from bayesvec.kernels.rows import (
-    NORMALS,
-    NORMALS_STEP,
-    RowSide,
-    Work,
-    clear,
-    data_fraction,
-    padded_count,
-    take_pairs,
-)
-from bayesvec.kernels.vector import add_eight, aligned_zeros, dot_eight, padded, scale_four
+from bayesvec.kernels.row_work import RowSide, Work, clear, padded_count, take_pairs
+from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, data_fraction
+from bayesvec.kernels.vector import aligned_zeros, padded
+from bayesvec.kernels.vector_rows import add_eight, dot_eight, scale_four
 
 FEW_AXES = 32
 STEPS = 3, 4  # of a path with fewer axes, and with more: a rejection also undoes the overrelaxation around it

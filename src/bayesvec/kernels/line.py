@@ -8,8 +8,8 @@ import numpy as np
 from bayesvec._types import Float32, Float64
 from bayesvec.kernels.compiled import compiled
 from bayesvec.kernels.logistic import sum_single, value_single
-from bayesvec.kernels.rows import RowSide, Work
-from bayesvec.kernels.vector import dot_rows
+from bayesvec.kernels.row_work import RowSide, Work
+from bayesvec.kernels.vector_rows import dot_rows
 
 
 @compiled

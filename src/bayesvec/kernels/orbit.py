@@ -28,7 +28,7 @@ import numpy as np
 from bayesvec._types import Float32, Float64
 from bayesvec.kernels.compiled import compiled, inlined
 from bayesvec.kernels.rng import Key, fill_normals, uniforms
-from bayesvec.kernels.vector import add_tail, dot_tail
+from bayesvec.kernels.vector_rows import add_tail, dot_tail
 
 ROUNDS = 3  # of rotation, rescalings and shears in one orbit move
 SHEAR_ROUNDS = 8  # of all shears, where there is nothing else

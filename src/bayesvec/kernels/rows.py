@@ -23,18 +23,18 @@ with fewer pairs than axes, or none, get the standard update.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from bayesvec._types import Bool, Float32, Float64, Int32, Int64
+from bayesvec._types import Float32, Float64, Int64
 from bayesvec.kernels.compiled import compiled, inlined
 from bayesvec.kernels.dense import add_gram, factor, fold_gram, solve_factor
-from bayesvec.kernels.logistic import sum_single, value_single
 from bayesvec.kernels.polyagamma import draw_groups
 from bayesvec.kernels.polyagamma_tables import Tables
 from bayesvec.kernels.rng import Key, fill_blocks, fill_normals
-from bayesvec.kernels.vector import aligned_zeros, dot_eight, dot_rows, padded, scale_four
+from bayesvec.kernels.row_work import RowSide, Work, clear, padded_count, take_pairs
+from bayesvec.kernels.vector_rows import dot_eight, dot_rows, scale_four
 
 SEGMENT = 1 << 14  # pairs after which a row's sums are cut, so that threads can share a huge row
 
@@ -43,97 +43,6 @@ NORMALS = 1 << 31
 NORMALS_STEP = 1 << 20
 _RESTART: Any = np.int64(3 << 30)  # a plain number would be a type, and a compilation, of its own
 MOST_INNER_STEPS = int(_RESTART - NORMALS) // NORMALS_STEP  # that keep out of the restart's blocks
-
-
-class RowSide(NamedTuple):
-    """One side's data and prior, as the kernels take them."""
-
-    indptr: Int64  # (rows + 1,)
-    other: Int32  # (pairs,)
-    n: Int32  # (pairs,) n+ + n-
-    kappa: Float32  # (pairs,) (n+ - n / 2) times the weight
-    precision: Float64  # (rows, K) diagonal of the prior precision of each row given the others
-    shift: Float64  # (rows, K) that precision * the mean given the others
-    fixed: Bool  # (rows,) rows that stay as they are (anchors)
-    weight: float  # of a sample: the power of the likelihood
-
-
-class Work(NamedTuple):
-    """What one thread needs to redraw a row; P pairs share a panel."""
-
-    dim: int  # K
-    panel: Float32  # (P, padded K) the other side's rows, scaled
-    numbers: Int32  # (P,) their numbers, and n and kappa of the pairs
-    n: Int32
-    kappa: Float32
-    eta: Float32  # (P,)
-    omega: Float32  # (P,) and then its root
-    share: Float32  # (padded K,) a panel's share of b
-    gram: Float64  # (padded K, padded (K + 1)) Q, with b in column K
-    few: Float32  # (K, padded K) the scaled rows of a row with few pairs, transposed
-    line: Float32  # (1, padded K)
-    noise: Float64  # (2 K,)
-    x: Float64  # (padded (K + 1),)
-    terms: Float32  # (P,) log likelihoods
-
-
-def make_work(dim: int) -> Work:
-    """Return the scratch of one thread.
-
-    A panel is about 24 kB, most of a processor's first cache; but not less than 64 rows, as adding a shorter one to
-    the sums in float64 costs more than the cache saves.
-    """
-    width = padded(dim)
-    size = min(256, max(64, 6144 // width // 32 * 32))
-    return Work(
-        dim=dim,
-        panel=aligned_zeros((size, width)),
-        numbers=np.zeros(size, dtype=np.int32),
-        n=np.zeros(size, dtype=np.int32),
-        kappa=np.zeros(size, dtype=np.float32),
-        eta=np.zeros(size, dtype=np.float32),
-        omega=np.zeros(size, dtype=np.float32),
-        share=aligned_zeros((width,)),
-        gram=aligned_zeros((width, padded(dim + 1)), np.float64),
-        few=aligned_zeros((dim, width)),
-        line=aligned_zeros((1, width)),
-        noise=np.zeros(2 * dim),
-        x=np.zeros(padded(dim + 1)),
-        terms=np.zeros(size, dtype=np.float32),
-    )
-
-
-@inlined
-def padded_count(count: int) -> int:
-    """Return ``count`` rounded up to whole vectors."""
-    return (count + 7) // 8 * 8
-
-
-@inlined
-def clear(matrix: Float64, rows: int, columns: int) -> None:
-    """Put zeros into the first rows and columns of a matrix."""
-    for i in range(rows):
-        for j in range(columns):
-            matrix[i, j] = 0.0
-
-
-@inlined
-def take_pairs(start: int, count: int, side: RowSide, work: Work) -> int:
-    """Put ``count`` pairs from ``start`` on into ``work``, and pairs that weigh nothing up to whole vectors.
-
-    Returns their number.
-    """
-    numbers, n, kappa = work.numbers, work.n, work.kappa
-    for p in range(count):
-        numbers[p] = side.other[start + p]
-        n[p] = side.n[start + p]
-        kappa[p] = side.kappa[start + p]
-    size = padded_count(count)
-    for p in range(count, size):
-        numbers[p] = numbers[count - 1]
-        n[p] = 1
-        kappa[p] = 0.0
-    return size
 
 
 @inlined
@@ -362,37 +271,3 @@ def redraw_rows(
             if not fine:
                 return row
     return -1
-
-
-@compiled
-def log_prior_rows(first: int, last: int, side: RowSide, rows: Float32, out: Float64) -> None:
-    """Put the log density of each row under its prior, relative to that at zero, into ``out``."""
-    for row in range(first, last):
-        total = 0.0
-        for k in range(side.precision.shape[1]):
-            x = float(rows[row, k])
-            total += x * (side.shift[row, k] - 0.5 * side.precision[row, k] * x)
-        out[row] = total
-
-
-@compiled
-def fill_likelihoods(
-    first: int, last: int, side: RowSide, rows: Float32, other: Float32, work: Work, out: Float64
-) -> None:
-    r"""Put the log likelihood of each row's pairs into ``out`` where that is not a number.
-
-    A pair gives :math:`n^+ \log s(\eta) + n^- \log s(-\eta) = \kappa\eta - n\,(|\eta|/2 + \log(1 + e^{-|\eta|}))`.
-    """
-    eta, terms = work.eta, work.terms
-    for row in range(first, last):
-        if not math.isnan(out[row]):
-            continue
-        total, stop = 0.0, side.indptr[row + 1]
-        for start in range(side.indptr[row], stop, len(eta)):
-            count = min(len(eta), stop - start)
-            size = take_pairs(start, count, side, work)
-            for p in range(0, size, 8):
-                dot_eight(other, work.numbers, p, rows[row], eta)
-            value_single(eta[:count], work.n, work.kappa, side.weight, terms)
-            total += sum_single(terms[:count])
-        out[row] = total

@@ -25,16 +25,8 @@ from bayesvec.kernels.coupling import Coupling
 from bayesvec.kernels.dense import factor, solve_factor, subtract_product
 from bayesvec.kernels.polyagamma_tables import Tables
 from bayesvec.kernels.rng import Key, fill_normals
-from bayesvec.kernels.rows import (
-    NORMALS,
-    NORMALS_STEP,
-    RowSide,
-    Work,
-    add_pairs,
-    data_fraction,
-    fill_panel,
-    padded_count,
-)
+from bayesvec.kernels.row_work import RowSide, Work, padded_count
+from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, add_pairs, data_fraction, fill_panel
 from bayesvec.kernels.vector import padded
 
 

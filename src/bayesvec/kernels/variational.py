@@ -23,7 +23,7 @@ from bayesvec.kernels.compiled import compiled, summing
 from bayesvec.kernels.dense import factor, solve_factor, subtract_product
 from bayesvec.kernels.density import add_scaled, add_scaled4
 from bayesvec.kernels.rng import Key, fill_normals
-from bayesvec.kernels.rows import RowSide
+from bayesvec.kernels.row_work import RowSide
 from bayesvec.kernels.vector import padded
 
 

@@ -1,4 +1,4 @@
-"""The loops that plain Numba does not vectorise, emitted as LLVM vectors.
+"""Vectors of LLVM: what loops are emitted with that plain Numba does not vectorise (`vector_rows`, `tiles`).
 
 Numba's own loops lose here: it cannot prove that arrays do not overlap, and without ``fastmath`` a sum is
 not reordered. Written with vector types, a tile of 4 rows by 3 vectors of a product stays in the sixteen
@@ -12,16 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
+from numba.core import cgutils
 
 from bayesvec._types import Float32
 
 LANES = 8  # of float32; rows are padded to whole vectors of these
-TILE_ROWS = 4
 CACHE_LINE = 64  # bytes
 
-_INDEX = ir.IntType(64)
+INDEX = ir.IntType(64)
 
 
 class Vectors(NamedTuple):
@@ -124,7 +122,7 @@ def padded_rows(x: npt.ArrayLike) -> Float32:
 
 def as_index(offset: Any) -> Any:
     """Return a number as a constant of LLVM; a value of LLVM stays as it is."""
-    return ir.Constant(_INDEX, offset) if isinstance(offset, int) else offset
+    return ir.Constant(INDEX, offset) if isinstance(offset, int) else offset
 
 
 def row_of(context: Any, builder: Any, array_type: Any, array: Any, row: Any = None) -> tuple[Any, Any]:
@@ -152,7 +150,7 @@ def emit_loop(
     after = builder.function.append_basic_block("after")
     builder.branch(loop)
     builder.position_at_end(loop)
-    index = builder.phi(_INDEX)
+    index = builder.phi(INDEX)
     index.add_incoming(as_index(0), before)
     values = [builder.phi(start.type) for start in starts]
     for value, start in zip(values, starts, strict=True):
@@ -167,241 +165,3 @@ def emit_loop(
     builder.cbranch(builder.icmp_signed("<", following, count), loop, after)
     builder.position_at_end(after)
     return results
-
-
-def _numbered_rows(context: Any, builder: Any, kinds: Any, args: Any, count: int) -> tuple[list[Any], Any]:
-    """Pointers to the rows of ``args[0]`` whose numbers are ``args[1][place : place + count]``, and their length."""
-    numbers, _ = row_of(context, builder, kinds[1], args[1])
-    rows, width = [], None
-    for i in range(count):
-        number = builder.load(builder.gep(numbers, [builder.add(args[2], as_index(i))]))
-        row, width = row_of(context, builder, kinds[0], args[0], builder.sext(number, _INDEX))
-        rows.append(row)
-    return rows, builder.udiv(width, as_index(FLOATS.lanes))
-
-
-def _dot_eight(typing, source, numbers, place, x, out):  # type: ignore[no-untyped-def]
-    signature = types.void(source, numbers, types.int64, x, out)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
-        kinds = signature.args
-        rows, vectors = _numbered_rows(context, builder, kinds, args, 8)
-        x, _ = row_of(context, builder, kinds[3], args[3])
-        out, _ = row_of(context, builder, kinds[4], args[4])
-
-        def body(index: Any, sums: list[Any]) -> list[Any]:
-            offset = builder.mul(index, as_index(FLOATS.lanes))
-            right = FLOATS.load(builder, x, offset)
-            pieces = [FLOATS.load(builder, row, offset) for row in rows]
-            return [
-                FLOATS.multiply_add(builder, piece, right, total)
-                for piece, total in zip(pieces, sums, strict=True)
-            ]
-
-        sums = emit_loop(builder, vectors, [FLOATS.zero] * 8, body, short=True)
-        half = Vectors(ir.FloatType(), 4)
-        for i in (0, 4):
-            offset = builder.add(args[2], as_index(i))
-            half.store(builder, FLOATS.sums_of_four(builder, sums[i : i + 4]), out, offset)
-
-    return signature, generate
-
-
-def _scale_four(typing, source, numbers, place, root, weight, panel, y):  # type: ignore[no-untyped-def]
-    signature = types.void(source, numbers, types.int64, root, weight, panel, y)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
-        kinds = signature.args
-        rows, vectors = _numbered_rows(context, builder, kinds, args, 4)
-        places = [builder.add(args[2], as_index(i)) for i in range(4)]
-        scales, weights = (
-            [FLOATS.spread(builder, builder.load(builder.gep(pointer, [place]))) for place in places]
-            for pointer, _ in (row_of(context, builder, kinds[i], args[i]) for i in (3, 4))
-        )
-        targets = [row_of(context, builder, kinds[5], args[5], place)[0] for place in places]
-        y, _ = row_of(context, builder, kinds[6], args[6])
-
-        def body(index: Any, nothing: list[Any]) -> list[Any]:
-            offset = builder.mul(index, as_index(FLOATS.lanes))
-            total = FLOATS.load(builder, y, offset)
-            for row, target, scale, weight in zip(rows, targets, scales, weights, strict=True):
-                piece = FLOATS.load(builder, row, offset)
-                total = FLOATS.multiply_add(builder, weight, piece, total)
-                FLOATS.store(builder, builder.fmul(scale, piece), target, offset)
-            FLOATS.store(builder, total, y, offset)
-            return []
-
-        emit_loop(builder, vectors, [], body, short=True)
-
-    return signature, generate
-
-
-def _add_eight(typing, source, numbers, place, weight, y):  # type: ignore[no-untyped-def]
-    signature = types.void(source, numbers, types.int64, weight, y)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
-        kinds = signature.args
-        rows, vectors = _numbered_rows(context, builder, kinds, args, 8)
-        held, _ = row_of(context, builder, kinds[3], args[3])
-        places = [builder.add(args[2], as_index(i)) for i in range(8)]
-        weights = [FLOATS.spread(builder, builder.load(builder.gep(held, [place]))) for place in places]
-        y, _ = row_of(context, builder, kinds[4], args[4])
-
-        def body(index: Any, nothing: list[Any]) -> list[Any]:
-            offset = builder.mul(index, as_index(FLOATS.lanes))
-            total = FLOATS.load(builder, y, offset)
-            for row, weight in zip(rows, weights, strict=True):
-                total = FLOATS.multiply_add(builder, weight, FLOATS.load(builder, row, offset), total)
-            FLOATS.store(builder, total, y, offset)
-            return []
-
-        emit_loop(builder, vectors, [], body, short=True)
-
-    return signature, generate
-
-
-def _emit_dot(kind: Vectors, builder: Any, left: Any, right: Any, start: Any, width: Any) -> Any:
-    """Emit the dot product of two rows from ``start`` to ``width``."""
-
-    def body(index: Any, values: list[Any]) -> list[Any]:
-        offset = builder.add(start, builder.mul(index, as_index(kind.lanes)))
-        a, b = (kind.load(builder, pointer, offset) for pointer in (left, right))
-        return [kind.multiply_add(builder, a, b, values[0])]
-
-    vectors = builder.udiv(builder.sub(width, start), as_index(kind.lanes))
-    return kind.sum_lanes(builder, emit_loop(builder, vectors, [kind.zero], body)[0])
-
-
-def _dot_rows(typing, left, i, right, j):  # type: ignore[no-untyped-def]
-    signature = types.float32(left, types.int64, right, types.int64)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        first, width = row_of(context, builder, signature.args[0], args[0], args[1])
-        second, _ = row_of(context, builder, signature.args[2], args[2], args[3])
-        return _emit_dot(FLOATS, builder, first, second, as_index(0), width)
-
-    return signature, generate
-
-
-def _dot_tail(typing, matrix, row, x, start, stop):  # type: ignore[no-untyped-def]
-    signature = types.float64(matrix, types.int64, x, types.int64, types.int64)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        line, _ = row_of(context, builder, signature.args[0], args[0], args[1])
-        x, _ = row_of(context, builder, signature.args[2], args[2])
-        return _emit_dot(DOUBLES, builder, line, x, args[3], args[4])
-
-    return signature, generate
-
-
-def _add_tail(typing, matrix, target, source, scale, start, stop):  # type: ignore[no-untyped-def]
-    signature = types.void(matrix, types.int64, types.int64, types.float64, types.int64, types.int64)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
-        write, _ = row_of(context, builder, signature.args[0], args[0], args[1])
-        read, _ = row_of(context, builder, signature.args[0], args[0], args[2])
-        scale = DOUBLES.spread(builder, args[3])
-
-        def body(index: Any, values: list[Any]) -> list[Any]:
-            offset = builder.add(args[4], builder.mul(index, as_index(DOUBLES.lanes)))
-            old = DOUBLES.load(builder, write, offset)
-            added = DOUBLES.multiply_add(builder, scale, DOUBLES.load(builder, read, offset), old)
-            DOUBLES.store(builder, added, write, offset)
-            return []
-
-        emit_loop(builder, builder.udiv(builder.sub(args[5], args[4]), as_index(DOUBLES.lanes)), [], body)
-
-    return signature, generate
-
-
-def _make_add_tile(vectors: int) -> Any:
-    """Make a tile that adds the product of a panel of floats with itself."""
-
-    def tile(typing, panel, count, row, column, target):  # type: ignore[no-untyped-def]
-        signature = types.void(panel, types.int64, types.int64, types.int64, target)
-
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
-            panel = row_of(context, builder, signature.args[0], args[0])
-            held = (context, builder, signature.args[4], args[4])
-            _emit_tile(FLOATS, vectors, 1.0, panel, panel, args[1:4], held)
-
-        return signature, generate
-
-    return intrinsic(tile)
-
-
-def _make_subtract_tile(vectors: int) -> Any:
-    """Make a tile that subtracts the product of two panels of doubles."""
-
-    def tile(typing, left, right, count, row, column, target):  # type: ignore[no-untyped-def]
-        signature = types.void(left, right, types.int64, types.int64, types.int64, target)
-
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
-            left, right = (row_of(context, builder, signature.args[i], args[i]) for i in (0, 1))
-            held = (context, builder, signature.args[5], args[5])
-            _emit_tile(DOUBLES, vectors, -1.0, left, right, args[2:5], held)
-
-        return signature, generate
-
-    return intrinsic(tile)
-
-
-def _emit_tile(
-    kind: Vectors,
-    vectors: int,
-    sign: float,
-    left: tuple[Any, Any],
-    right: tuple[Any, Any],
-    where: Any,
-    target: tuple[Any, Any, Any, Any],
-) -> None:
-    """Emit the kernel of one tile: ``target[row:row+4, column:column+n] += sign * sum_i a_i b_i^T``.
-
-    Here ``a_i = left[i, row:row+4]``, ``b_i = right[i, column:column+n]``, n is ``vectors`` vectors and i runs over
-    ``count`` rows. ``left`` and ``right`` are pointers to panels of ``kind`` with the lengths of their rows; the
-    target holds doubles.
-    """
-    context, builder, target_type, target_array = target
-    count, row, column = where
-    a_start, b_start = builder.gep(left[0], [row]), builder.gep(right[0], [column])
-
-    def body(index: Any, sums: list[Any]) -> list[Any]:
-        a = builder.gep(a_start, [builder.mul(index, left[1])])
-        b = builder.gep(b_start, [builder.mul(index, right[1])])
-        columns = [kind.load(builder, b, v * kind.lanes) for v in range(vectors)]
-        new = []
-        for r in range(TILE_ROWS):
-            scalar = kind.spread(builder, builder.load(builder.gep(a, [as_index(r)])))
-            pieces = zip(columns, sums[r * vectors : (r + 1) * vectors], strict=True)
-            new += [kind.multiply_add(builder, scalar, piece, total) for piece, total in pieces]
-        return new
-
-    sums = emit_loop(builder, count, [kind.zero] * (TILE_ROWS * vectors), body)
-    doubles = Vectors(ir.DoubleType(), kind.lanes)
-    for r in range(TILE_ROWS):
-        line, _ = row_of(context, builder, target_type, target_array, builder.add(row, as_index(r)))
-        for v in range(vectors):
-            total = sums[r * vectors + v]
-            total = total if kind is DOUBLES else builder.fpext(total, doubles.type)
-            offset = builder.add(column, as_index(v * kind.lanes))
-            old = doubles.load(builder, line, offset)
-            new = builder.fadd(old, total) if sign > 0 else builder.fsub(old, total)
-            doubles.store(builder, new, line, offset)
-
-
-# out[place + i] = source[numbers[place + i]] @ x for i < 8: float32 rows
-dot_eight: Any = intrinsic(_dot_eight)
-# for i < 4, with j = place + i: panel[j] = root[j] * source[numbers[j]]; y += weight[j] * source[numbers[j]]
-scale_four: Any = intrinsic(_scale_four)
-# y += weight[j] * source[numbers[j]] for j = place .. place + 7
-add_eight: Any = intrinsic(_add_eight)
-# returns left[i] @ right[j] of float32 rows
-dot_rows: Any = intrinsic(_dot_rows)
-# returns matrix[row, start:stop] @ x[start:stop] of float64 rows
-dot_tail: Any = intrinsic(_dot_tail)
-# matrix[target, start:stop] += scale * matrix[source, start:stop] of float64 rows
-add_tail: Any = intrinsic(_add_tail)
-
-# tiles of 1, 2 and 3 vectors
-add_tile_1, add_tile_2, add_tile_3 = map(_make_add_tile, (1, 2, 3))
-subtract_tile_1, subtract_tile_2, subtract_tile_3 = map(_make_subtract_tile, (1, 2, 3))

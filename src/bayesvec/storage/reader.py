@@ -16,7 +16,7 @@ import numpy.typing as npt
 from bayesvec._parallel import in_threads
 from bayesvec._types import Float32, Float64, Int64
 from bayesvec.errors import OptionError, RunError
-from bayesvec.storage import layout, zarr3
+from bayesvec.storage import layout, zarr3, zarr3_metadata
 from bayesvec.storage.layout import SIDES, STAT_NAMES, Mark, read_manifest, read_mark
 from bayesvec.storage.outcome import Outcome, read_outcome, read_seconds
 from bayesvec.storage.settings import Settings
@@ -90,7 +90,7 @@ class Draws:
         self.num_draws = min(mark.draws for mark in self._marks)
         self._arrays = layout.stored_arrays(path, self.manifest)
         if (path / "draws.zarr").exists():
-            zarr3.check_metadata(path / "draws.zarr", self.manifest["settings"]["draws"])
+            zarr3_metadata.check_metadata(path / "draws.zarr", self.manifest["settings"]["draws"])
         self._check_last_shards()
 
     def __repr__(self) -> str:

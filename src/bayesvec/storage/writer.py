@@ -19,7 +19,7 @@ import numpy.typing as npt
 from bayesvec import _atomic as files
 from bayesvec._checksums import array_parts, write_json
 from bayesvec._types import Array, Float64
-from bayesvec.storage import layout, zarr3
+from bayesvec.storage import layout, zarr3, zarr3_coordinates, zarr3_metadata
 from bayesvec.storage.layout import SIDES, Mark
 
 # Given a side, the chain and the number of a draw, has others write its blocks, and returns what waits for them.
@@ -36,19 +36,19 @@ def create(folder: Path, manifest: Mapping[str, Any], names: Mapping[str, Sequen
     root = folder / "draws.zarr"
     library = {"inference_library": "bayesvec", "inference_library_version": manifest["versions"]["bayesvec"]}
     for group in ("posterior", "sample_stats"):
-        zarr3.write_group(staged, root / group, {"creation_library": "bayesvec", **library})
+        zarr3_metadata.write_group(staged, root / group, {"creation_library": "bayesvec", **library})
     labels = {"word": names["words"], "context": names["contexts"]}
     for array in arrays.values():
         for dim, size in zip(array.dims, array.shape, strict=True):
             if labels.get(dim) is not None:
-                zarr3.write_names(staged, array.folder.parent / dim, dim, labels[dim] or ())
+                zarr3_coordinates.write_names(staged, array.folder.parent / dim, dim, labels[dim] or ())
             else:
-                zarr3.write_range(staged, array.folder.parent / dim, dim, size)
+                zarr3_coordinates.write_range(staged, array.folder.parent / dim, dim, size)
     for group in ("posterior", "sample_stats"):
-        zarr3.write_range(staged, root / group / "chain", "chain", settings["chains"])
+        zarr3_coordinates.write_range(staged, root / group / "chain", "chain", settings["chains"])
     _write_sizes(staged, arrays, settings)
     staged.commit()
-    zarr3.write_root(root)
+    zarr3_metadata.write_root(root)
     write_json(folder / "manifest.json", manifest)
 
 
@@ -60,7 +60,7 @@ def change(folder: Path, manifest: Mapping[str, Any], settings: Mapping[str, Any
         staged = files.Staged()
         _write_sizes(staged, layout.stored_arrays(folder, longer), longer["settings"], before)
         staged.commit()
-        zarr3.write_root(folder / "draws.zarr")
+        zarr3_metadata.write_root(folder / "draws.zarr")
     write_json(folder / "manifest.json", longer)
     return longer
 
@@ -73,7 +73,7 @@ def _write_sizes(
         array.folder.mkdir(parents=True, exist_ok=True)
         staged.write(array.folder / "zarr.json", [array.metadata(settings["chains"], settings["draws"])])
     for group in {array.folder.parent for array in arrays.values()}:
-        zarr3.write_draw_numbers(staged, group / "draw", settings["draws"], before)
+        zarr3_coordinates.write_draw_numbers(staged, group / "draw", settings["draws"], before)
 
 
 class ChainRecorder:

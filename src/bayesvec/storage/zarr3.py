@@ -5,7 +5,6 @@ shape only, (chain, draw, row, dim) without compression, so a shard is its chunk
 CRC-32C, and the index of the sharding codec. Any Zarr 3 reader opens it.
 """
 
-import json
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -17,22 +16,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesvec._atomic import Staged, write
 from bayesvec._checksums import checksum
 from bayesvec._types import Int64
 from bayesvec.errors import RunError
+from bayesvec.storage.zarr3_codecs import checked, shard_index, sharding
+from bayesvec.storage.zarr3_metadata import array_metadata
 
 SHARD_BYTES = 12 << 20
 CHUNK_BYTES = 64 << 10
 _TOGETHER_BYTES = 1 << 20  # of chunks that are read at once
 _MOST_BUFFERS = 64  # that one call fills
 MOST_DRAWS = 100  # in a shard
-RANGE_CHUNK = 4096  # numbers of draws in a chunk
-RANGE_SHARD = 256 * RANGE_CHUNK  # and in a file
-
-_NOT_THERE = np.iinfo(np.uint64).max  # offset and length of a chunk that a shard does not have
-_CRC: dict[str, Any] = {"name": "crc32c"}
-_LITTLE: dict[str, Any] = {"name": "bytes", "configuration": {"endian": "little"}}
 
 
 @dataclass(frozen=True)
@@ -111,10 +105,7 @@ class Array:
     @cached_property
     def index(self) -> bytes:
         """The end of every shard: offset and length of each chunk, and a checksum of these."""
-        size = self.chunk_bytes + 4
-        entries = np.full((max(self.num_chunks, self.block_chunks), 2), _NOT_THERE, dtype="<u8")
-        entries[: self.num_chunks] = [(i * size, size) for i in range(self.num_chunks)]
-        return b"".join(_checked(entries.tobytes()))
+        return shard_index(self.num_chunks, self.chunk_bytes + 4, max(self.num_chunks, self.block_chunks))
 
     def shard(self, chain: int, number: int) -> Path:
         """Return the file of one shard (all in one folder, so that one flush saves their names)."""
@@ -128,7 +119,7 @@ class Array:
             rows = draws[:, first : first + self.chunk_rows]
             chunk = np.full((self.shard_draws, self.chunk_rows, self.width), np.nan, self.stored)
             chunk[: len(draws), : rows.shape[1]] = rows
-            yield from _checked(chunk.tobytes())
+            yield from checked(chunk.tobytes())
         yield self.index
 
     def read(
@@ -234,13 +225,13 @@ class Array:
         """Return the array's zarr.json for this many chains and draws."""
         tail = (self.chunk_rows, *self.shape[1:]) if self.shape else ()
         padded = (self.chunk_rows * self.blocks[0].num_chunks, *self.shape[1:]) if self.shape else ()
-        return _array_metadata(
+        return array_metadata(
             shape=(chains, draws, *self.shape),
             dims=("chain", "draw", *self.dims),
             data_type=self.dtype,
             chunk=(1, self.shard_draws, *padded),
             fill="NaN",
-            codecs=[_sharding([1, self.shard_draws, *tail])],
+            codecs=[sharding([1, self.shard_draws, *tail])],
         )
 
 
@@ -267,165 +258,3 @@ def planned(
     row_bytes = shard_draws * math.prod(shape[1:]) * item
     chunk_rows = max(1, min(CHUNK_BYTES // row_bytes, rows))
     return Array(folder, tuple(dims), tuple(shape), dtype, shard_draws, chunk_rows)
-
-
-def write_group(staged: Staged, folder: Path, attributes: dict[str, Any]) -> None:
-    """Stage the zarr.json of a group."""
-    folder.mkdir(parents=True, exist_ok=True)
-    staged.write(folder / "zarr.json", [_encoded(_group(attributes))])
-
-
-def write_root(folder: Path) -> None:
-    """Write the zarr.json of the group that holds all others, with a copy of theirs (which xarray reads)."""
-    below = {
-        str(path.parent.relative_to(folder)): json.loads(path.read_bytes())
-        for path in sorted(folder.glob("*/**/zarr.json"))
-    }
-    write(folder / "zarr.json", [_encoded(_root(below))])
-
-
-def check_metadata(root: Path, draws: int) -> None:
-    """Raise a `RunError` if a zarr.json is damaged: each has a copy in that of the root, and they must agree.
-
-    Where the number of draws is stated it must be ``draws`` or more: a run that is being extended has made room.
-    """
-    path = root / "zarr.json"
-    try:
-        described = json.loads(path.read_bytes())
-        copies = described["consolidated_metadata"]["metadata"]
-        whole = described == _root(copies)
-        for name, copy in copies.items():
-            path = root.joinpath(*(part for part in name.split("/") if part != ".."), "zarr.json")
-            own = json.loads(path.read_bytes())
-            whole = whole and _without_draws(own, draws) == _without_draws(copy, draws)
-            if not whole:
-                break
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, OSError):
-        whole = False
-    if not whole:
-        message = f"{path} is damaged: it does not match its copy in {root / 'zarr.json'}"
-        raise RunError(message, path=str(path))
-
-
-def _without_draws(metadata: dict[str, Any], draws: int) -> dict[str, Any]:
-    """Return the metadata of an array without its number of draws, if there is room for ``draws``."""
-    names, shape = metadata.get("dimension_names", []), list(metadata.get("shape", []))
-    if "draw" in names and shape[names.index("draw")] >= draws:
-        shape[names.index("draw")] = None
-    return {**metadata, "shape": shape}
-
-
-def _group(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a group."""
-    return {"zarr_format": 3, "node_type": "group", "attributes": attributes}
-
-
-def _root(copies: dict[str, Any]) -> dict[str, Any]:
-    """Return the metadata of the group that holds all others, with a copy of theirs."""
-    consolidated = {"kind": "inline", "must_understand": False, "metadata": copies}
-    return {**_group({}), "consolidated_metadata": consolidated}
-
-
-def _encoded(metadata: dict[str, Any]) -> bytes:
-    """Return the content of a zarr.json; without indentation, which takes ten times as long to write."""
-    return json.dumps(metadata).encode()
-
-
-def write_range(staged: Staged, folder: Path, dim: str, size: int) -> None:
-    """Stage a coordinate 0, 1, ..., size - 1."""
-    data = np.arange(size, dtype="<i8").tobytes()
-    _write_coordinate(staged, folder, dim, size, data, data_type="int64", fill=0, codec=_LITTLE)
-
-
-def write_draw_numbers(staged: Staged, folder: Path, draws: int, before: int = 0) -> None:
-    """Stage the coordinate of the draws, of which ``before`` are there: 0, 1, ..., draws - 1.
-
-    It grows while it is read: a file has whole chunks only, and those that are there stay in place.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    for number in range(before // RANGE_SHARD, -(-draws // RANGE_SHARD)):
-        staged.write(folder / f"c.{number}", _range_parts(number * RANGE_SHARD, draws))
-    sharding = _sharding([RANGE_CHUNK])
-    metadata = _array_metadata((draws,), ("draw",), "int64", (RANGE_SHARD,), 0, [sharding])
-    staged.write(folder / "zarr.json", [metadata])
-
-
-def _range_parts(first: int, end: int) -> Iterator[bytes]:
-    """Yield the bytes of a shard of consecutive numbers from ``first``, with chunks up to ``end``."""
-    num_chunks = min(-(-(end - first) // RANGE_CHUNK), RANGE_SHARD // RANGE_CHUNK)
-    for chunk in range(num_chunks):
-        start = first + chunk * RANGE_CHUNK
-        yield from _checked(np.arange(start, start + RANGE_CHUNK, dtype="<i8").tobytes())
-    size = 8 * RANGE_CHUNK + 4
-    index = np.full((RANGE_SHARD // RANGE_CHUNK, 2), _NOT_THERE, dtype="<u8")
-    index[:num_chunks] = [(chunk * size, size) for chunk in range(num_chunks)]
-    yield from _checked(index.tobytes())
-
-
-def _checked(data: bytes) -> tuple[bytes, bytes]:
-    """Return ``data`` and its checksum."""
-    return data, checksum(data).to_bytes(4, "little")
-
-
-def write_names(staged: Staged, folder: Path, dim: str, names: Sequence[str]) -> None:
-    """Stage a coordinate of strings."""
-    parts = [len(names).to_bytes(4, "little")]
-    for name in names:
-        encoded = name.encode("utf-8", "replace")
-        parts += [len(encoded).to_bytes(4, "little"), encoded]
-    codec = {"name": "vlen-utf8", "configuration": {}}
-    _write_coordinate(
-        staged, folder, dim, len(names), b"".join(parts), data_type="string", fill="", codec=codec
-    )
-
-
-def _write_coordinate(
-    staged: Staged,
-    folder: Path,
-    dim: str,
-    size: int,
-    data: bytes,
-    *,
-    data_type: str,
-    fill: str | int,
-    codec: dict[str, Any],
-) -> None:
-    """Stage a coordinate of one chunk."""
-    folder.mkdir(parents=True, exist_ok=True)
-    staged.write(folder / "c.0", _checked(data))
-    metadata = _array_metadata((size,), (dim,), data_type, (size,), fill, [codec, _CRC])
-    staged.write(folder / "zarr.json", [metadata])
-
-
-def _sharding(chunk: Sequence[int]) -> dict[str, Any]:
-    configuration = {
-        "chunk_shape": list(chunk),
-        "codecs": [_LITTLE, _CRC],
-        "index_codecs": [_LITTLE, _CRC],
-        "index_location": "end",
-    }
-    return {"name": "sharding_indexed", "configuration": configuration}
-
-
-def _array_metadata(
-    shape: Sequence[int],
-    dims: Sequence[str],
-    data_type: str,
-    chunk: Sequence[int],
-    fill: str | int,
-    codecs: Sequence[dict[str, Any]],
-) -> bytes:
-    content = {
-        "zarr_format": 3,
-        "node_type": "array",
-        "shape": list(shape),
-        "data_type": data_type,
-        "dimension_names": list(dims),
-        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(chunk)}},
-        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "."}},
-        "fill_value": fill,
-        "codecs": list(codecs),
-        "attributes": {},
-        "storage_transformers": [],
-    }
-    return _encoded(content)

@@ -18,7 +18,8 @@ from bayesvec.inference.sides import Half, broken_row
 from bayesvec.kernels import rng
 from bayesvec.kernels.line import log_likelihood_rows, pair_lines
 from bayesvec.kernels.polyagamma_tables import Tables
-from bayesvec.kernels.rows import fill_likelihoods, log_prior_rows, make_work
+from bayesvec.kernels.row_densities import fill_likelihoods, log_prior_rows
+from bayesvec.kernels.row_work import make_work
 from bayesvec.kernels.vector import padded_rows
 
 

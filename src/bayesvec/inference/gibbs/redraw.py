@@ -16,15 +16,8 @@ from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import couple_rows
 from bayesvec.kernels.hamiltonian import Rotation, make_path, move_rows
 from bayesvec.kernels.polyagamma_tables import Tables
-from bayesvec.kernels.rows import (
-    SEGMENT,
-    RowSide,
-    Work,
-    add_pairs,
-    draw_many,
-    redraw_rows,
-    restart_row,
-)
+from bayesvec.kernels.row_work import RowSide, Work
+from bayesvec.kernels.rows import SEGMENT, add_pairs, draw_many, redraw_rows, restart_row
 from bayesvec.kernels.trees import make_tree_work, redraw_trees
 from bayesvec.kernels.vector import padded
 
