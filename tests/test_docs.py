@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,12 @@ UsageError = typer.BadParameter.__mro__[1]
 LINK = re.compile(r"(?<!\!)\[[^\]]+\]\(([^)\s]+)\)")
 
 
+@cache
+def commands():
+    """Return all commands by name; each would be built at every look."""
+    return GROUP.commands
+
+
 def shell_commands(text):
     """Yield every bayesvec command in the shell blocks of a text, as a list of words."""
     for block in pages.blocks(text):
@@ -47,10 +54,10 @@ def problem_of(words):
     if words[1:] in ([], ["--version"], ["--help"]):
         return ""
     name, *arguments = words[1:]
-    if name not in GROUP.commands:
+    if name not in commands():
         return f"unknown command {name}"
     try:
-        GROUP.commands[name].make_context(name, [one for one in arguments if one not in ("2>&1",)])
+        commands()[name].make_context(name, [one for one in arguments if one not in ("2>&1",)])
     except UsageError as error:
         return error.format_message()
     except typer.Exit:  # --help
@@ -179,8 +186,8 @@ def test_commands_in_sentences_exist(name):
     text = pages.FENCE.sub("", {**PAGES, "README": README}[name])
     for code in re.findall(r"`(bayesvec [^`]+)`", text):
         words = shlex.split(code)
-        options = {option for param in GROUP.commands[words[1]].params for option in [*param.opts, "--help"]}
-        options |= {option for param in GROUP.commands[words[1]].params for option in param.secondary_opts}
+        options = {option for param in commands()[words[1]].params for option in [*param.opts, "--help"]}
+        options |= {option for param in commands()[words[1]].params for option in param.secondary_opts}
         unknown = [word for word in words[2:] if word.startswith("-") and word not in options]
         assert not unknown, f"{code}: {unknown}"
 

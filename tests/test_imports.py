@@ -5,6 +5,7 @@ time but cannot hide a cycle.
 """
 
 import ast
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -102,6 +103,7 @@ def folder(module):
     return "base" if top in BASE else top
 
 
+@cache
 def edges():
     """Return all imports of one module of the package by another."""
     return {

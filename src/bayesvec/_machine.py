@@ -3,9 +3,11 @@
 import contextlib
 import os
 import platform
+from functools import cache
 from pathlib import Path
 
 
+@cache
 def processor() -> str:
     """Return the name of the processor; empty if the system does not report it."""
     with contextlib.suppress(OSError):

@@ -30,6 +30,9 @@ def cut(texts, tokenizer, threads=1):
     return [tokens[end - length : end] for end, length in zip(ends, stream.lengths, strict=True)]
 
 
+CHARACTERS = st.characters(exclude_categories=["Cs"])  # all of UTF-8; its own codec takes seconds to list
+
+
 @pytest.mark.parametrize("name", ["words", "whitespace"])
 @pytest.mark.parametrize("lowercase", [True, False])
 @settings(max_examples=300, deadline=None)
@@ -40,7 +43,7 @@ def cut(texts, tokenizer, threads=1):
         "'\u0301x a'\u0301x İstanbul",
     ]
 )
-@given(texts=st.lists(st.text(st.sampled_from(TRICKY)) | st.text(), max_size=5))
+@given(texts=st.lists(st.text(st.sampled_from(TRICKY)) | st.text(CHARACTERS), max_size=5))
 def test_the_compiled_scanner_gives_the_words_of_the_definition(name, lowercase, texts):
     texts = [text.replace("\0", "") for text in texts]
     tokenizer = make_tokenizer(name, lowercase)

@@ -47,6 +47,8 @@ class ChainProgress:
     def take_up(self, sweep: int, path: Path) -> None:
         """Start at ``sweep``, with the cosines that are in the run folder already."""
         self.sweep = sweep
+        if sweep == 0:  # nothing is stored
+            return
         draws = open_draws(path)
         if not draws.monitored:  # there is one word only
             self.draws = draws.chain_draws(self.chain)

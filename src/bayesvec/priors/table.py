@@ -69,9 +69,15 @@ class Remade(NamedTuple):
     notes: list[str]
 
 
+@cache
+def _parameters(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a function; the help of `fit` asks for them many times."""
+    return inspect.signature(make).parameters
+
+
 def arguments_of(recipe: Recipe) -> dict[str, Any] | None:
     """Return the arguments that a recipe keeps under their own names."""
-    parameters = inspect.signature(find(recipe["kind"]).make).parameters
+    parameters = _parameters(find(recipe["kind"]).make)
     return {name: recipe[name] for name in parameters if name in recipe}
 
 
@@ -121,15 +127,15 @@ class Family:
     @property
     def takes_counts(self) -> bool:
         """Whether the prior depends on the counts."""
-        return "counts" in inspect.signature(self.make).parameters
+        return "counts" in _parameters(self.make)
 
     def default(self, argument: str) -> Any:
         """Return the default of an argument; `inspect.Parameter.empty` if it must be given."""
-        return inspect.signature(self.make).parameters[argument].default
+        return _parameters(self.make)[argument].default
 
     def call(self, given: Mapping[str, Any], **data: Any) -> Any:
         """Make the prior with the arguments ``given`` and what it takes of the ``data`` (counts, dim)."""
-        parameters = inspect.signature(self.make).parameters
+        parameters = _parameters(self.make)
         return self.make(**{name: value for name, value in data.items() if name in parameters}, **given)
 
     def check_arguments(self, given: Mapping[str, Any], dim: int) -> None:

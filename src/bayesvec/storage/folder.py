@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -305,11 +305,7 @@ def _manifest(
         "format": layout.FORMAT,
         "format_version": layout.format_version(arrays),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": {
-            "bayesvec": __version__,
-            "python": platform.python_version(),
-            **{package: version(package) for package in ("numpy", "scipy", "numba")},
-        },
+        "versions": {"bayesvec": __version__, **_versions()},
         "machine": platform.machine(),
         "processor": processor(),
         "settings": settings.as_dict(),
@@ -326,6 +322,13 @@ def _manifest(
         "monitored": monitored,
         "frequent": frequent,
     }
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Return the versions of Python and of what computes; looking them up takes some milliseconds."""
+    packages = {package: version(package) for package in ("numpy", "scipy", "numba")}
+    return {"python": platform.python_version(), **packages}
 
 
 def frequent_words(counts: PairCounts) -> list[int]:
