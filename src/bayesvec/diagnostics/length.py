@@ -69,7 +69,7 @@ def draws_that_fit(settings: Settings, draw_bytes: int) -> int:
 
 
 def next_settings(settings: Settings, draws: Draws, traces: Array | None) -> Settings | None:
-    """Return the settings to go on with when all chains have reached theirs; None if nothing is left to decide.
+    """Return the settings to continue with when all chains have reached theirs; None if nothing is left to decide.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def next_settings(settings: Settings, draws: Draws, traces: Array | None) -> Set
 
 
 def reason(settings: Settings, longer: Settings, draws: Draws) -> str:
-    """Say why a run that had ``settings`` goes on with ``longer``; empty if it was planned so."""
+    """Say why a run that had ``settings`` continues with ``longer``; empty if it was planned so."""
     if longer.warmup > settings.warmup:
         return f"the chains do not agree yet: warm-up is extended to {longer.warmup} sweeps"
     if settings.rules.warming and settings.warmup >= MAX_WARMUP:

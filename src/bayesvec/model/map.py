@@ -2,7 +2,7 @@ r"""The MAP estimate: the mode of the posterior, by L-BFGS on the compiled densi
 
 Rows differ in curvature as words differ in frequency, so L-BFGS (SciPy's L-BFGS-B; Byrd, Lu, Nocedal & Zhu 1995)
 works on scaled rows: at first by one number each, its approximate posterior standard deviation, and after some
-iterations by the Cholesky factor of its K x K block of the Hessian, measured anew every so often. On text that takes
+iterations by the Cholesky factor of its K x K block of the Hessian, recomputed from time to time. On text that takes
 a quarter of the iterations. Convergence is judged on the same scale: if the gradient of every row is shorter than
 ``tolerance``, every row is within about that many standard deviations of its mode given the others, whatever the size
 of the corpus.
@@ -34,7 +34,7 @@ Report = Callable[[int, float, float], None]  # iteration, log posterior, scaled
 
 FIRST_STAGE = 50  # iterations with guessed scales of the rows, before they are measured
 SECOND_STAGE = 50  # iterations with measured scales, before rows are scaled by their blocks of the Hessian
-BLOCK_STAGE = 150  # iterations until the blocks are measured anew
+BLOCK_STAGE = 150  # iterations until the blocks are recomputed
 MEMORY = 10  # corrections that L-BFGS stores
 START_SCALE = 0.1  # relative to the standard deviation of the prior
 MARGIN = 0.9  # fraction of the tolerance: balancing the factors at the end changes the gradient slightly
