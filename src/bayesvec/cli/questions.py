@@ -81,10 +81,10 @@ def _print(parts: "Iterable[str | Table[Any]]") -> None:
 
 
 def command_of(info: typer.models.CommandInfo) -> Any:
-    """Return a command alone, as Typer builds it."""
-    alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    alone.registered_commands.append(info)
-    return typer.main.get_command(alone)
+    """Return a single command, as Typer builds it."""
+    single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    single.registered_commands.append(info)
+    return typer.main.get_command(single)
 
 
 def _parameters(question: Question) -> Iterator[Parameter]:

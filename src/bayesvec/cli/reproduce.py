@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @app.command()
 def reproduce(
     names: list[str] = typer.Argument(
-        None, metavar="[NAME...]", help="Experiments, or all; --list alone shows their names."
+        None, metavar="[NAME...]", help="Experiments, or all; --list shows their names."
     ),
     quick: bool = typer.Option(False, "--quick", help="A small size, under two minutes each."),
     out: Path | None = typer.Option(
