@@ -91,3 +91,41 @@ def test_shapes_in_a_forged_checkpoint(place, name, change):
         bv.fit(place / "counts", 2, draws=30, warmup=5, out=place / "run", resume=True, progress=False)
     with pytest.raises(RunError, match=message):
         open_draws(place / "run").mean("rho")
+
+
+DAMAGE = {
+    "flipped": lambda content: content[:70] + bytes([content[70] ^ 1]) + content[71:],
+    "cut": lambda content: content[:40],
+    "empty": lambda content: b"",
+    "not UTF-8": lambda content: content + b"\xda",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("name", ["posterior", "posterior/word", "sample_stats/chain", "."])
+def test_damaged_metadata_is_not_resumed(bayesvec, place, name, damage):
+    path = place / "run/draws.zarr" / name / "zarr.json"
+    before = path.with_name("copy")
+    shutil.copy(path, before)
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    status, out, err = bayesvec("fit", "--resume", "--out", "run", "--draws", "30")
+    assert (status, out) == (2, "")
+    assert "zarr.json is damaged: it does not match its copy" in err
+    assert err.count("\n") == 1
+    shutil.move(before, path)
+    assert open_draws(place / "run").num_draws == 20  # nothing was changed
+
+
+def test_metadata_that_is_missing_or_too_much_is_not_resumed(bayesvec, place):
+    path = place / "run/draws.zarr/posterior/word/zarr.json"
+    content = path.read_bytes()
+    path.unlink()
+    status, _, err = bayesvec("fit", "--resume", "--out", "run", "--draws", "30")
+    assert (status, err.count("\n")) == (2, 1)
+    path.write_bytes(content)
+    stray = place / "run/draws.zarr/posterior/more/zarr.json"
+    stray.parent.mkdir()
+    stray.write_text("{")
+    status, _, err = bayesvec("fit", "--resume", "--out", "run", "--draws", "30")
+    assert status == 2
+    assert "posterior/more/zarr.json is not JSON" in err

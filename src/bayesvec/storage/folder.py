@@ -23,7 +23,7 @@ from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import with_rows
 from bayesvec.errors import RunError
 from bayesvec.kernels import rng
-from bayesvec.storage import layout
+from bayesvec.storage import layout, zarr3
 from bayesvec.storage import writer as recorder
 from bayesvec.storage.layout import FREQUENT, MONITORED
 from bayesvec.storage.outcome import Outcome, read_outcome, write_outcome
@@ -202,7 +202,10 @@ def resume(path: Path) -> Run:
     _check_inside(path, layout.read_manifest(path))  # a wrong folder is left without a lock file
     lock = Lock(path)
     try:
-        return Run(path, layout.read_manifest(path), lock)
+        run = Run(path, layout.read_manifest(path), lock)
+        # more draws rewrite the copies in the root's zarr.json from these files: damage would be copied
+        zarr3.check_metadata(path / "draws.zarr", run.settings.draws)
+        return run
     except BaseException:
         lock.close()
         raise

@@ -17,10 +17,14 @@ def write_group(staged: Staged, folder: Path, attributes: dict[str, Any]) -> Non
 
 def write_root(folder: Path) -> None:
     """Write the zarr.json of the group that holds all others, with a copy of theirs (which xarray reads)."""
-    below = {
-        str(path.parent.relative_to(folder)): json.loads(path.read_bytes())
-        for path in sorted(folder.glob("*/**/zarr.json"))
-    }
+    below = {}
+    for path in sorted(folder.glob("*/**/zarr.json")):
+        try:
+            below[str(path.parent.relative_to(folder))] = json.loads(path.read_bytes())
+        except ValueError:  # one that nothing here has written
+            raise RunError(
+                f"{path} is not JSON; remove it or restore it from a copy", path=str(path)
+            ) from None
     write(folder / "zarr.json", [_encoded(_root(below))])
 
 
