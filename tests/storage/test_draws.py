@@ -409,6 +409,23 @@ def test_forged_marks_are_refused(written):
             open_draws(written)
 
 
+@pytest.mark.parametrize("seconds", ["long", [], {"a": 1}, None, -1.0, float("nan"), float("inf"), "1e3"])
+def test_a_forged_time_is_refused(written, seconds):
+    files.write_json(written / "state" / "seconds.json", {"seconds": seconds})
+    with pytest.raises(RunError, match=r"seconds\.json is damaged"):
+        _ = open_draws(written).seconds
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("kind", 7), ("kind", None), ("summary", [1]), ("summary", "x"), ("caveat", 3), ("more", 1)],
+)
+def test_a_forged_outcome_is_refused(written, name, value):
+    files.write_json(written / "state" / "outcome.json", {name: value})
+    with pytest.raises(RunError, match=r"outcome\.json is damaged"):
+        _ = open_draws(written).outcome
+
+
 def test_resuming_writes_nothing_outside(written, tmp_path):
     from bayesvec.storage import folder
 

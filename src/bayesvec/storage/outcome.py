@@ -5,7 +5,8 @@ without the arrays behind it; so do samplers that have more to report than their
 """
 
 import contextlib
-from dataclasses import asdict, dataclass, field
+import math
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -49,15 +50,16 @@ def write_outcome(folder: Path, outcome: Outcome) -> None:
 
 def read_outcome(folder: Path) -> Outcome:
     """Return the outcome that is kept in a run folder; chains by sweeps if there is none."""
+    path = folder / "state" / "outcome.json"
     try:
-        return Outcome(**read_json(folder / "state" / "outcome.json"))
+        found = read_json(path)
     except (FileNotFoundError, NotADirectoryError):
         return Outcome()
-    except TypeError:
-        path = folder / "state" / "outcome.json"
-        raise RunError(
-            f"{path} is damaged: its entries are not those of an outcome", path=str(path)
-        ) from None
+    kinds = {each.name: type(getattr(Outcome(), each.name)) for each in fields(Outcome)}
+    if any(type(value) is not kinds.get(name) for name, value in found.items()):
+        message = f"{path} is damaged: its entries are not those of an outcome"
+        raise RunError(f"{message}; restore it from a copy", path=str(path))
+    return Outcome(**found)
 
 
 def check_extendable(folder: Path, kind: str, settings: Settings, draws: int, *, started: bool) -> None:
@@ -97,10 +99,15 @@ def add_seconds(folder: Path, seconds: float) -> None:
 
 def read_seconds(folder: Path) -> float:
     """Return the time that was spent on a run, 0 if it is not known."""
+    path = folder / "state" / "seconds.json"
     try:
-        return float(read_json(folder / "state" / "seconds.json")["seconds"])
+        seconds = read_json(path).get("seconds")
     except FileNotFoundError:
         return 0.0
+    if not isinstance(seconds, int | float) or not 0.0 <= seconds < math.inf:
+        message = f"{path} is damaged: it states no time; remove it"
+        raise RunError(f"{message}, and the time of the run is that of its sweeps", path=str(path))
+    return float(seconds)
 
 
 def _in_words(name: str, value: Any) -> str:
