@@ -88,6 +88,20 @@ def test_what_would_include_a_word(options, remedy):
         post.norm(["peace@a" if "groups" in options else "peace"])
 
 
+def test_a_word_outside_the_vocabulary_of_groups_with_shared_rows(tmp_path):
+    counts = bv.count(TEXT, vocab=2, groups=["a", "b", "a"], progress=False)
+    bv.fit(counts, prior=bv.priors.grouped(counts), out=tmp_path / "run", **SMALL)
+    for word in ("peace", "peace@a"):
+        with pytest.raises(UnknownWordError, match=r"it occurs 3 times in the text \(--vocab 3 would"):
+            bv.open(tmp_path / "run").norm([word])
+    again = open_counts(tmp_path / "run/counts", verify=True)
+    assert again.source is None
+    again.save(tmp_path / "again")
+    assert [array.tolist() for array in open_counts(tmp_path / "again").left_out] == [
+        array.tolist() for array in counts.left_out
+    ]
+
+
 def test_the_words_left_out_are_bounded(monkeypatch):
     monkeypatch.setattr("bayesvec.counts.left_out.left_out.__defaults__", (2,))
     counts = bv.count(documents=["a a a b b b c c d d e"], vocab=1)

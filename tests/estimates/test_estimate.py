@@ -136,9 +136,16 @@ def test_median_quantile_and_probability_below():
     assert estimate.quantile(0.01) == 1.0
     assert estimate.probability_below(3.0) == pytest.approx(1 / 3)
     assert np.isnan(Estimate([[1.0]]).probability_below(3.0))
-    for wrong in (-0.1, 1.1, np.nan):
-        with pytest.raises(OptionError, match="between 0 and 1"):
+    for wrong in (-0.1, 1.1, np.nan, [0.1, 0.9], "half", None):
+        with pytest.raises(OptionError, match="it must be a number from 0 to 1"):
             estimate.quantile(wrong)
+
+
+def test_estimates_add_up():
+    one, other = (Estimate([[value, 2.0 * value]], label) for value, label in ((1.0, "a"), (2.0, "b")))
+    total = sum([one, other])
+    np.testing.assert_array_equal(total.draws, [[3.0, 6.0]])
+    assert total.label == "a + b"
 
 
 def test_the_highest_density_interval_is_the_shortest():

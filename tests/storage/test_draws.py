@@ -374,6 +374,22 @@ FORGED = [
     ("monitored", [[0, 10**9]]),
     ("monitored", [[0]]),
     ("monitored", 3),
+    ("frequent", [10**9]),
+    ("scales", None),
+    ("scales", {"rho": None, "alpha": []}),
+    ("scales", {"rho": ["rho"]}),
+    ("scales", {"rho": ["../outside"], "alpha": []}),
+    ("versions", 1.5),
+    ("versions", {"bayesvec": 2}),
+    ("format_version", "1"),
+    ("created", 7),
+    ("processor", ["x"]),
+    ("counts", [1]),
+    ("counts", {"fingerprint": 3}),
+    ("counts", {"num_words": "many"}),
+    ("counts", {"recipe": 7}),
+    ("counts", {"recipe": {"options": []}}),
+    ("counts", {"recipe": {"inputs": 1}}),
 ]
 
 
@@ -387,6 +403,14 @@ def test_forged_manifests_are_refused_at_once(written, entry, value):
     place[last] = value
     write_json(written / "manifest.json", manifest)
     with pytest.raises(RunError, match=r"manifest\.json cannot be right"):
+        open_draws(written)
+
+
+@pytest.mark.parametrize("versions", [{"bayesvec": "9.0"}, 1.5, None])
+def test_a_newer_format_is_named(written, versions):
+    manifest = files.read_json(written / "manifest.json")
+    files.write_json(written / "manifest.json", {**manifest, "format_version": 10**9, "versions": versions})
+    with pytest.raises(RunError, match="in a newer format; update bayesvec"):
         open_draws(written)
 
 

@@ -53,6 +53,13 @@ def test_columns_and_lists_of_texts(expected):
     assert bv.count(iter(many)).recipe["documents"] == 2500
 
 
+def test_lists_of_words():
+    words = [text.lower().split() for text in TEXTS]
+    expected = bv.count(documents=words).fingerprint
+    assert bv.count(words).fingerprint == expected
+    assert bv.count(map(tuple, words)).fingerprint == expected
+
+
 def test_data_frames(expected):
     with_groups = bv.count(documents=TEXTS, groups=PARTIES).fingerprint
     for frame in frames():
@@ -67,6 +74,7 @@ def test_polars(expected):
     frame = polars.DataFrame({"text": [text or None for text in TEXTS], "year": [2001, 2002, 2001, 2002]})
     assert bv.count(frame, text_column="text").fingerprint == expected
     assert bv.count(frame["text"]).fingerprint == expected
+    assert bv.count(frame.lazy(), text_column="text").fingerprint == expected
     grouped = bv.count(documents=TEXTS, groups=[2001, 2002, 2001, 2002]).fingerprint
     assert bv.count(frame, text_column="text", group_column="year").fingerprint == grouped
     assert bv.count(frame["text"], groups=frame["year"]).fingerprint == grouped
@@ -116,6 +124,8 @@ def test_a_place_that_is_taken_is_refused_before_the_text_is_counted(tmp_path, m
     [
         (["speeches of 1999.txt", "speeches of 2000.txt"], {}, "speeches of 1999.txt does not exist"),
         (["speeches", "letters"], {}, "speeches does not exist"),
+        (3, {}, "got int; give files by their names, a list of texts, or a data frame"),
+        ([b"bytes " * 1000], {}, r"^b'[bytes ]{38}\.\.\. is not a path"),
         (pd.DataFrame({"t": TEXTS}), {}, "name the column that holds the text by text_column"),
         (pd.DataFrame({"t": TEXTS}), {"text_column": "x"}, "the data frame has no column 'x'; it has t"),
         (pa.table({"t": TEXTS}), {"text_column": "x"}, "the data frame has no column 'x'; it has t"),

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesvec._checksums import checksum_of_file
-from bayesvec._types import Array
+from bayesvec._types import Array, Int64, UInt8
 from bayesvec.counts.documents import EncodedCorpus
 from bayesvec.counts.manifest import damaged
 from bayesvec.counts.pairs import PairCounts, Side
 from bayesvec.counts.spill import parts
+
+LEFT_OUT = ("source.left_out_names", "source.left_out_counts")
 
 
 class CountsFolder(NamedTuple):
@@ -99,6 +101,13 @@ class CountsFolder(NamedTuple):
         """Open the documents that were counted, if they were kept."""
         options = self.manifest["source"]
         return None if options is None else EncodedCorpus(**self.arrays("source."), options=options)
+
+    def left_out(self) -> tuple[UInt8, Int64] | None:
+        """Open the words that are not in the vocabulary, if they were kept."""
+        if not self.manifest["arrays"].keys() >= {*LEFT_OUT}:
+            return None
+        names, counts = (self.array(name) for name in LEFT_OUT)
+        return names, counts
 
     def verify(self, counts: PairCounts) -> None:
         """Compare by_word with the fingerprint, by_context with by_word."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesvec._parallel import chunks_by_cost
-from bayesvec._types import Float64, Int32, Int64
+from bayesvec._types import Float64, Int32, Int64, UInt8
 from bayesvec.counts.documents import EncodedCorpus, offsets
 from bayesvec.counts.spill import parts
 from bayesvec.errors import InputError
@@ -95,6 +95,8 @@ class PairCounts:
         The encoded documents, kept so that some of them can be held out later.
     weight : float
         Power of the likelihood of these counts in a model. It is no part of the data: `fit` sets its own.
+    words_left_out : tuple of ndarray or None
+        The most frequent words outside the vocabulary, where no ``source`` has them; see `bayesvec.counts.left_out`.
     """
 
     words: tuple[str, ...]
@@ -106,6 +108,7 @@ class PairCounts:
     recipe: Mapping[str, Any] = field(default_factory=dict)
     source: EncodedCorpus | None = None
     weight: float = 1.0
+    words_left_out: tuple[UInt8, Int64] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "recipe", MappingProxyType(dict(self.recipe)))
@@ -120,6 +123,14 @@ class PairCounts:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, recipe=MappingProxyType(state["recipe"]))
+
+    @property
+    def left_out(self) -> tuple[UInt8, Int64] | None:
+        """The most frequent words outside the vocabulary, if they are known; see `bayesvec.counts.left_out`."""
+        source = self.source
+        if source is None or source.left_out_names is None or source.left_out_counts is None:
+            return self.words_left_out
+        return source.left_out_names, source.left_out_counts
 
     @property
     def num_words(self) -> int:

@@ -50,4 +50,5 @@ def with_rows(counts: PairCounts, added: Sequence[tuple[str, str]]) -> PairCount
         groups=(*counts.groups, *(group for _, group in added)),
         by_word=counts.by_word._replace(indptr=longer),
         source=None,  # its rows do not include the new ones
+        words_left_out=counts.left_out,
     )

@@ -18,7 +18,7 @@ from bayesvec import _atomic as files
 from bayesvec._checksums import checksum_of_file
 from bayesvec._parallel import default_threads
 from bayesvec._types import Array
-from bayesvec.counts.folder import CountsFolder, hash_of
+from bayesvec.counts.folder import LEFT_OUT, CountsFolder, hash_of
 from bayesvec.counts.left_out import note
 from bayesvec.counts.manifest import FORMAT, FORMAT_VERSION, MANIFEST, read_manifest, seal
 from bayesvec.counts.pairs import PairCounts, Side
@@ -80,6 +80,8 @@ def _write(counts: PairCounts, folder: Path, extra: Mapping[str, Array]) -> None
     beside = {f"extra.{name}": array for name, array in extra.items()}
     if counts.source is not None:
         beside |= {f"source.{name}": array for name, array in counts.source.arrays().items()}
+    elif counts.left_out is not None:
+        beside |= dict(zip(LEFT_OUT, counts.left_out, strict=True))
     arrays |= beside
     with ThreadPoolExecutor(default_threads()) as pool:  # writing and hashing release the interpreter's lock
         fingerprint = pool.submit(lambda: counts.fingerprint)
@@ -141,6 +143,7 @@ def open_counts(path: str | os.PathLike[str], *, verify: bool = False) -> PairCo
         groups=there.names("groups") if manifest["grouped"] else None,
         recipe=manifest["recipe"],
         source=there.source(),
+        words_left_out=there.left_out() if manifest["source"] is None else None,
     )
     if verify or "crc32c" not in manifest:
         there.verify(counts)
@@ -172,15 +175,12 @@ def read_extra(path: str | os.PathLike[str]) -> dict[str, Array]:
 
 def left_out_note(path: Path, word: str) -> str:
     """Return what is known of a word that the counts in ``path`` have no row for, for a message; mostly nothing."""
-    names, counts = "source.left_out_names", "source.left_out_counts"
     try:
         there = CountsFolder(path, manifest := read_manifest(path))
-        if names not in manifest["arrays"] or counts not in manifest["arrays"]:
-            return ""
-        kept = there.array(names), there.array(counts)
+        kept = there.left_out()
     except InputError:  # damage is reported where the counts themselves are used
         return ""
-    return note(word, *kept, manifest["recipe"], manifest["num_contexts"])
+    return note(word, *kept, manifest["recipe"], manifest["num_contexts"]) if kept else ""
 
 
 def check_free(final: Path, *, force: bool, of_parts: bool = False) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from os.path import abspath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -102,8 +103,8 @@ class Estimate:
 
     def quantile(self, probability: float) -> float:
         """Return the value below which the number lies with this ``probability``; NaN for a single draw."""
-        if not 0 <= probability <= 1:
-            raise OptionError(f"probability is {probability:g}; it must lie between 0 and 1, such as 0.05")
+        if not isinstance(probability, Real) or not 0 <= probability <= 1:
+            raise OptionError(f"probability is {probability}; it must be a number from 0 to 1, such as 0.05")
         return float(quantiles(self.draws, probability)) if self.draws.size > 1 else math.nan
 
     def hdi(self, level: float = LEVEL) -> tuple[float, float]:
@@ -151,6 +152,8 @@ class Estimate:
         return self._combined(other, operator.add, "{} + {}")
 
     def __radd__(self, other: float) -> "Estimate":
+        if isinstance(other, int) and other == 0:  # what `sum` starts from
+            return self
         return self._combined(other, operator.add, "{1} + {0}")
 
     def __sub__(self, other: "Estimate | float") -> "Estimate":

@@ -53,7 +53,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise RunError(f"{folder} is not a run folder: {what}", path=str(folder)) from None
     newer = manifest.get("format_version", 0)
     if isinstance(newer, int) and newer > FORMAT_VERSION:
-        version = manifest.get("versions", {}).get("bayesvec")
+        versions = manifest.get("versions")
+        version = versions.get("bayesvec") if isinstance(versions, dict) else "of another version"
         message = f"{folder} was written by bayesvec {version}, in a newer format; update bayesvec to read it"
         raise RunError(message, path=str(folder))
     check_manifest(manifest, folder)

@@ -15,6 +15,14 @@ from bayesvec.storage.settings import Settings
 MOST = 2**31 - 1
 GROUPS = ("posterior", "sample_stats")
 _NAME = re.compile(r"\w{1,100}")  # of an array and its folder
+_FACTS = {
+    "format_version": int,
+    "created": str,
+    "machine": str,
+    "processor": str,
+    "versions": dict,
+    "counts": dict,
+}
 _KINDS = {"method": str, "init": str, "options": dict, "prior_recipe": dict, "sweeping": bool, "auto": dict}
 
 
@@ -30,6 +38,8 @@ def check_manifest(manifest: Mapping[str, Any], folder: Path) -> None:
         ("arrays", _arrays),
         ("monitored", _monitored),
         ("frequent", _frequent),
+        ("scales", _scales),
+        ("facts", _facts),
     ):
         try:
             fits = check(manifest, folder)
@@ -89,3 +99,25 @@ def _frequent(manifest: Mapping[str, Any], _folder: Path) -> bool:
     most = MOST if rho is None else rho["shape"][0]
     rows = manifest.get("frequent", [])
     return len(rows) <= 1000 and all(is_size(row) and row < most for row in rows)
+
+
+def _scales(manifest: Mapping[str, Any], _folder: Path) -> bool:
+    if "scales" not in manifest:  # version 0.1.0
+        return True
+    scales = manifest["scales"]
+    named = [name for side in ("rho", "alpha") for name in scales[side]]
+    return len(scales) == 2 and all(type(name) is str and name in manifest["arrays"] for name in named)
+
+
+def _facts(manifest: Mapping[str, Any], _folder: Path) -> bool:
+    """Whether what is only shown, or compared, has its type."""
+    fits = all(type(manifest.get(name, kind())) is kind for name, kind in _FACTS.items())
+    counts = manifest.get("counts", {})
+    recipe = counts.get("recipe", {})
+    fits &= all(type(version) is str for version in manifest.get("versions", {}).values())
+    fits &= type(counts.get("fingerprint", "")) is str and type(recipe) is dict
+    fits &= all(
+        is_size(size) or name == "num_observations" for name, size in counts.items() if "num_" in name
+    )
+    fits &= type(counts.get("num_observations", 0)) is int
+    return fits and type(recipe.get("options", {})) is dict and type(recipe.get("inputs", [])) is list

@@ -30,6 +30,7 @@ def recognise(texts: Any, documents: Any, groups: Any, reading: ReadOptions) -> 
     if (texts is None) == (documents is None):
         raise OptionError("give either texts (paths) or documents (strings), one of the two")
     groups = None if groups is None else column_values(groups)
+    texts = _collected(texts)
     if documents is None and is_frame(texts) and (reading.text_column or not isinstance(texts, Mapping)):
         if groups is not None:
             raise OptionError("a data frame has its groups in a column; name it by group_column, not groups")
@@ -59,6 +60,7 @@ def recognise(texts: Any, documents: Any, groups: Any, reading: ReadOptions) -> 
 def recognise_baskets(baskets: Any, groups: Any, reading: ReadOptions) -> Given:
     """Return what was given to `bayesvec.count_baskets`: strings and paths are paths, anything else a basket."""
     groups = None if groups is None else column_values(groups)
+    baskets = _collected(baskets)
     if is_frame(baskets) and (reading.columns() or not isinstance(baskets, Mapping)):
         if groups is not None:
             raise OptionError("a data frame has its groups in a column; name it by group_column, not groups")
@@ -72,6 +74,11 @@ def recognise_baskets(baskets: Any, groups: Any, reading: ReadOptions) -> Given:
     if isinstance(first, str | os.PathLike):
         return Given(list(whole), groups=groups, what="baskets")
     return Given(lists=map(_item_names, whole, itertools.count(1)), groups=groups, what="baskets")
+
+
+def _collected(given: Any) -> Any:
+    """Return a lazy data frame of Polars as a data frame, and anything else as it is."""
+    return given.collect() if hasattr(given, "collect_schema") and hasattr(given, "collect") else given
 
 
 def is_frame(given: Any) -> bool:
@@ -104,16 +111,22 @@ def column_values(column: Any) -> Iterable[Any]:
 def _texts_in_memory(texts: Any) -> tuple[Any, Any]:
     """Return (documents, None) if ``texts`` are texts, or (None, paths) if they are paths.
 
-    A column is texts. A list of strings is texts if some have several words and none looks like the name of a file:
-    by its ending, or because it has several words and the file exists.
+    A column is texts, and so are lists of words. A list of strings is texts if some have several words and none looks
+    like the name of a file: by its ending, or because it has several words and the file exists.
     """
     if isinstance(texts, str | os.PathLike | Mapping):
         return None, texts
     if _is_column(texts):
         return texts, None
+    if not isinstance(texts, Iterable):
+        raise InputError(
+            f"got {type(texts).__name__}; give files by their names, a list of texts, or a data frame"
+        )
     rest = iter(texts)
     some = list(itertools.islice(rest, _JUDGED))
     whole = some if len(some) < _JUDGED else itertools.chain(some, rest)
+    if some and all(isinstance(item, list | tuple) for item in some):
+        return whole, None
     strings = all(isinstance(item, str) for item in some)
     if not strings or not any(len(item.split()) > 1 for item in some) or any(map(_looks_like_a_file, some)):
         return None, whole

@@ -149,7 +149,8 @@ def find_sources(texts: Any, group_by: str | None = None) -> list[Source]:
     found: list[Source] = []
     for group, item in items:
         if not isinstance(item, str | os.PathLike):
-            raise InputError(f"{item!r} is not a path; give documents in memory as documents=[...]")
+            shown = repr(item) if len(repr(item)) <= 40 else f"{repr(item)[:40]}..."
+            raise InputError(f"{shown} is not a path; give documents in memory as documents=[...]")
         for source in _sources_of(str(os.fspath(item))):
             named = stem_of(source.name) if group_by == "file" and group is None else group
             found.append(source._replace(group=named))
