@@ -547,6 +547,23 @@ def test_trajectories(over_years):
         plots.plot_trajectory([])
 
 
+def test_trajectories_break_where_a_word_is_absent():
+    names = [
+        f"{word}@{year}"
+        for year in range(1990, 1996)
+        for word in ("ab" if year in (1990, 1994, 1995) else "a")
+    ]
+    draws = FakeDraws(np.random.default_rng(8).normal(size=(2, 60, len(names), 3)) + 1.0, words=names)
+    draws.groups = tuple(name.partition("@")[2] for name in names)
+    path = Posterior(draws).trajectory("cosine(a, b)")
+    ax = drawn(plots.plot_trajectory(path))
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), [1990, np.nan, 1994, 1995])
+    bar, band = ax.collections
+    ((_, low), (_, high)) = bar.get_segments()[0]  # a slice without neighbours has its interval too
+    np.testing.assert_allclose([low, high], path.estimates[0].interval(0.9))
+    assert band.get_paths()[0].vertices[:, 0].min() == 1994
+
+
 def test_trajectories_over_groups_have_their_names_below():
     draws = FakeDraws(np.random.default_rng(8).normal(size=(2, 60, 4, 3)), words=["a@D", "b@D", "a@R", "b@R"])
     draws.groups = ("D", "D", "R", "R")

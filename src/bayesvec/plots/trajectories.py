@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesvec._types import Bool, Float64
+from bayesvec._types import Bool, Float64, Int64
 from bayesvec.errors import OptionError
 from bayesvec.estimates.intervals import LEVEL
 from bayesvec.estimates.texts import probability_text
@@ -68,8 +68,11 @@ def plot_trajectory(
         colour = style["color"]
         rare = np.isin(path.slices, path.few)
         if ordered:
-            _draw_bands(ax, at, low, high, rare, colour)
-            ax.plot(at, mean, linestyle=pick(DASHES, number), **style)
+            breaks = _breaks(path)
+            for part in np.split(np.arange(len(at)), breaks):
+                _draw_bands(ax, at[part], low[part], high[part], rare[part], colour)
+            broken = [np.insert(values, breaks, np.nan) for values in (at, mean)]
+            ax.plot(*broken, linestyle=pick(DASHES, number), **style)
         else:  # side by side, so that bars do not hide each other
             at = at + SPREAD * ((number + 0.5) / len(every) - 0.5)
             ax.vlines(at, low, high, color=colour, alpha=np.where(rare, FAINT, 1.0).tolist())
@@ -96,9 +99,18 @@ def plot_trajectory(
     return ax
 
 
+def _breaks(path: "Trajectory") -> Int64:
+    """Return the places before which slices of the run are missing: a word does not occur there."""
+    number = {name: place for place, name in enumerate(path.every_slice)}
+    return np.flatnonzero(np.diff([number[name] for name in path.slices]) != 1) + 1
+
+
 def _draw_bands(ax: "Axes", at: Float64, low: Float64, high: Float64, few: Bool, colour: str) -> None:
-    """Draw a band between slices, fainter towards a slice with few data."""
-    parts = [slice(i, i + 2) for i in range(len(at) - 1)] if few.any() and len(at) > 1 else [slice(None)]
+    """Draw a band between slices, fainter towards a slice with few data; a bar at a slice without neighbours."""
+    if len(at) == 1:
+        ax.vlines(at, low, high, color=colour, alpha=FAINT if few[0] else 1.0)
+        return
+    parts = [slice(i, i + 2) for i in range(len(at) - 1)] if few.any() else [slice(None)]
     for part in parts:
         alpha = 0.06 if few[part].any() else 0.18
         ax.fill_between(at[part], low[part], high[part], color=colour, alpha=alpha, linewidth=0)
