@@ -137,6 +137,25 @@ def recover(target: Path) -> None:
                     return
 
 
+def check_plain(folder: Path, error: Raised) -> None:
+    """Raise unless everything in a folder is a file or a folder: reading a pipe or a device may never end.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder; nothing is checked if there is none.
+    error : callable
+        What to raise; given the message.
+    """
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                check_plain(Path(entry.path), error)
+            elif not (os.path.isfile(entry) or os.path.isdir(entry)) and os.path.lexists(entry):
+                what = "a link to nowhere" if entry.is_symlink() else "not a plain file"
+                raise error(f"{entry.path} is {what}; remove it, or restore it from a copy")
+
+
 def _remove_abandoned(place: Path) -> None:
     """Remove what killed processes left beside ``place``."""
     recover(place)

@@ -1,6 +1,7 @@
 """Damaged counts, names and checkpoints: every command that opens them prints one line and exits with status 2."""
 
 import json
+import os
 import shutil
 
 import numpy as np
@@ -114,6 +115,27 @@ def test_damaged_metadata_is_not_resumed(bayesvec, place, name, damage):
     assert err.count("\n") == 1
     shutil.move(before, path)
     assert open_draws(place / "run").num_draws == 20  # nothing was changed
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to(path.name)], ids=["pipe", "loop"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("run/manifest.json", "run/names.json", "run/state/chain-0.json", "run/state/seconds.json"),
+        *("run/draws.zarr/posterior/rho/c.0.0.0.0", "run/counts/by_word.n_pos.npy", "counts/manifest.json"),
+    ],
+)
+def test_what_is_not_a_plain_file_is_not_read(bayesvec, place, name, make):
+    path = place / name
+    assert path.exists()
+    path.unlink()
+    make(path)
+    command = (
+        ("split", "counts", "--out", "new") if name.startswith("counts") else ("uncertain", "run", "-n", "2")
+    )
+    status, out, err = bayesvec(*command)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert f"{name} is {'not a plain file' if make is os.mkfifo else 'a link to nowhere'}; remove it" in err
 
 
 def test_metadata_that_is_missing_or_too_much_is_not_resumed(bayesvec, place):

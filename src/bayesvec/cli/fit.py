@@ -40,7 +40,6 @@ from bayesvec.storage.settings import ANCHORS, AUTO, CHOICES, INITS, MAX_DRAWS, 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
     from bayesvec.posterior.posterior import Posterior
-    from bayesvec.storage.reader import Draws
 
 _ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 _MOST_NAMED = 3  # files that the name of a run names one by one
@@ -371,19 +370,10 @@ def _summary(posterior: "Posterior", seconds: float, *, as_json: bool) -> None:
         }
         echo(json.dumps(summary))
     else:
-        size = f"{verdict.head()[0]} of {_number_of_words(there)}"
+        from bayesvec.posterior.slices import number_of_words
+
+        size = f"{verdict.head()[0]} of {number_of_words(there)}"
         echo(f"{there.path}: {size} in {clock(seconds)}")
         if verdict.outcome.summary:
             echo(str(verdict.outcome))
         echo(verdict.verdict)
-
-
-def _number_of_words(draws: "Draws") -> str:
-    """Return how many words there are, or words in slices; the shared vectors of groups are not a slice."""
-    from bayesvec.estimates.texts import many
-    from bayesvec.posterior.slices import shared_name
-
-    if draws.groups is None:
-        return many(len(draws.words), "word")
-    shared = shared_name(draws)
-    return f"{many(sum(group != shared for group in draws.groups), 'word')} in slices"

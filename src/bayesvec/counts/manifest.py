@@ -28,6 +28,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         what = "is not counts" if folder.exists() else "does not exist"
         raise wrong(f"{folder} {what}; give a counts folder or a {_either()} file")
+    files.check_plain(folder, wrong)
     make = "make one with `bayesvec count`"
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="ascii"))

@@ -138,18 +138,19 @@ class Posterior:
         return self._draws.num_chains * self._draws.num_draws
 
     def __repr__(self) -> str:
-        chains, draws, words, dim = self.rho.shape
+        chains, draws, _, dim = self.rho.shape
+        words = _slices.number_of_words(self._draws)
         return (
-            f"<Posterior of {words:,} words and {len(self.contexts):,} contexts in {dim} dimensions: "
+            f"<Posterior of {words} and {len(self.contexts):,} contexts in {dim} dimensions: "
             f"{draws:,} draws from each of {chains} chains in {self.path}>"
         )
 
     def _repr_html_(self) -> str:
         from bayesvec.estimates.html import facts_html  # takes time to import
 
-        chains, draws, words, dim = self.rho.shape
+        chains, draws, _, dim = self.rho.shape
         facts = {
-            "words": f"{words:,}",
+            "words": _slices.number_of_words(self._draws).replace(" words", ""),
             "contexts": f"{len(self.contexts):,}",
             "dimensions": f"{dim:,}",
             "draws": f"{draws:,} from each of {chains}" if chains > 1 else f"{draws:,}",

@@ -100,6 +100,14 @@ def shared_name(draws: "Draws") -> str:
     return str(_recipe(draws).get("shared", SHARED))
 
 
+def number_of_words(draws: "Draws") -> str:
+    """State how many words there are, or words in slices; the shared vectors of groups are not a slice."""
+    if draws.groups is None:
+        return many(len(draws.words), "word")
+    shared = shared_name(draws)
+    return f"{many(sum(group != shared for group in draws.groups), 'word')} in slices"
+
+
 def slices_in_time(draws: "Draws") -> tuple[str, ...]:
     """Return the slices of a dynamic prior in the order of time; none under another prior."""
     recipe = _recipe(draws)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesvec._types import Int64
+from bayesvec.counts.rows import word_of_rows
 
 if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
@@ -68,6 +69,9 @@ def _source(recipe: Mapping[str, Any]) -> str:
 def _vocabulary(counts: "PairCounts") -> str:
     recipe = counts.recipe
     size = f"{counts.num_words:,} words"
+    if counts.groups is not None:
+        with_data = np.count_nonzero(np.diff(counts.by_word.indptr))
+        size = f"{len(set(word_of_rows(counts))):,} words (in the groups {with_data:,})"
     if counts.words != counts.contexts:
         size += f" and {counts.num_contexts:,} contexts"
     if recipe.get("tokens"):

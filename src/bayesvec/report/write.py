@@ -13,6 +13,7 @@ from bayesvec._progress import progress as show_progress
 from bayesvec._targets import begins_with, check_free
 from bayesvec.estimates.intervals import LEVEL
 from bayesvec.estimates.labels import quoted
+from bayesvec.posterior.slices import number_of_words
 from bayesvec.report import elements as html
 from bayesvec.report.content import Content
 from bayesvec.report.gather import NUM_WORDS, gather
@@ -75,9 +76,7 @@ def page(content: Content, made_by: str) -> str:
 
 def _head(content: Content) -> str:
     settings, draws = content.settings, content.posterior.draws
-    size = (
-        f"{len(content.posterior.words):,} words in {settings['dim']} dimensions, by {settings['method']}: "
-    )
+    size = f"{number_of_words(draws)}, in {settings['dim']} dimensions, by {settings['method']}: "
     size += "one point" if content.is_point else content.check.head()[0]
     verdict, kind = content.check.verdict, "good" if content.check.ok else "bad"
     mark = "✓" if content.check.ok else "✗"

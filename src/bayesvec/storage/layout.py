@@ -14,6 +14,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,6 +46,7 @@ class Mark(NamedTuple):
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a run; raise a `RunError` if the folder is not one or is damaged."""
     files.recover(folder)
+    files.check_plain(folder, partial(RunError, path=str(folder)))
     try:
         manifest = read_json(folder / "manifest.json", FORMAT)
     except (FileNotFoundError, NotADirectoryError):
