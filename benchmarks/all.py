@@ -12,7 +12,7 @@ import tables
 
 SCRIPTS = (
     *("sweep", "polyagamma_draws", "gradient", "map", "count", "ess", "laplace", "fit", "questions"),
-    *("priors", "overrelax", "explore", "ray"),
+    *("priors", "hyperprior", "overrelax", "explore", "ray"),
 )
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 import logging
 import re
 import shlex
@@ -347,6 +348,24 @@ def test_the_site_builds(tmp_path):
         assert not re.search(r":math:|\.\. math::", article), name
         assert not re.search(r"<(script|img|link|iframe)[^>]+(src|href)=.?(https?:)?//", text), name
         assert "Traceback" not in article, name
+
+
+def test_the_influence_of_the_hyperprior_is_as_it_was_measured():
+    record = json.loads((ROOT / "benchmarks" / "results" / "hyperprior.json").read_text())["results"]
+    text, groups = (record[name] for name in sorted(record, key=lambda name: "groups" in name))
+    others = [*text["others"].values(), text]
+    means = [each["geometric_mean"] for each in others]
+    largest = max(each["largest_shift_in_sd"] for each in text["others"].values())
+    shift = {name: each["largest_shift_in_sd"] for name, each in groups["others"].items()}
+    page = " ".join((ROOT / "docs" / "defaults.md").read_text(encoding="utf-8").split())
+    for said in (
+        f"stays within {min(means):.3f} to {max(means):.3f}",
+        f"none moves by more than {largest:.3f} of its standard deviation",
+        f"where it is {groups['precisions']['rho_group_precision']:.1f}",
+        f"moves no cosine by more than {shift['Gamma(1, 0.01)']:.3f} standard deviations",
+        f"none by more than {shift['Gamma(1, 1)']:.2f} (",
+    ):
+        assert said in page
 
 
 BROKEN = {
