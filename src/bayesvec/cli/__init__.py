@@ -1,5 +1,6 @@
 """The command line: `bayesvec COMMAND`. A command and what it needs are imported when it is called."""
 
+import errno
 import os
 import re
 import signal
@@ -52,7 +53,10 @@ def _run() -> int:
             _discard_output()
         if isinstance(error, BrokenPipeError):  # such as `| head`: the reader has seen enough
             return 1
-        _fail(f"{error.filename or 'standard output'}: {error.strerror or error}; choose another place")
+        what = error.filename or "standard output"
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG) or error.filename is None
+        remedy = "choose another place" if full else "check that it can be read and written"
+        _fail(f"{what}: {error.strerror or error}; {remedy}")
     return status if isinstance(status, int) else 0
 
 
