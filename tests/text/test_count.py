@@ -164,7 +164,7 @@ def test_bad_input_is_refused(tmp_path):
     with pytest.raises(InputError, match="document 2 is int"):
         plain_count(documents=["a b", 3])
     with pytest.raises(InputError, match="not a path"):
-        plain_count([["a", "b"]])
+        plain_count([["a", "b"], 3])
     with pytest.raises(InputError, match="holds no words"):
         plain_count(documents=["...", ""])
     with pytest.raises(InputError, match="no pairs"):

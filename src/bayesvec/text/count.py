@@ -66,7 +66,7 @@ def count(
     texts : path or iterable of paths, texts, or data frame, optional
         Files, globs, folders, or ``-`` for standard input: plain text, JSON lines, CSV or Parquet, also
         compressed (``.gz .bz2 .xz .zst``). Or the texts themselves: a list of strings (of which none names a
-        file), a column (pandas, Polars, Arrow, NumPy), or a data frame with ``text_column``.
+        file) or of lists of words, a column (pandas, Polars, Arrow, NumPy), or a data frame with ``text_column``.
     documents : iterable of str, or of lists of str, optional
         The documents themselves, never read as paths, instead of ``texts``; lists of words are not tokenised or
         lower-cased.
