@@ -263,7 +263,9 @@ def holdout_values(settings):
 )
 def test_holdout_tables(name, line):
     experiment = find_experiment(name)
-    results = made_up(experiment, holdout_values, skip=lambda cell: cell.settings["method"] == "paper")
+    results = made_up(
+        experiment, holdout_values, skip=lambda cell: cell.settings["method"].startswith("paper")
+    )
     text = experiment.table(results)
     assert line in re.sub(" +", " ", text)
     assert "Gibbs is ahead of the MAP in 4 of 4 columns and its predictive ahead of both in 4." in text
@@ -287,13 +289,35 @@ def test_holdout_tables(name, line):
     assert "-0.6500*" not in experiment.table(unsure)
 
 
-def test_the_samples_that_give_the_papers_score_are_interpolated():
-    from bayesvec.paper.movielens_holdout import _samples_at
+def test_scores_are_interpolated_between_the_records_and_not_beyond():
+    from bayesvec.paper.movielens_holdout import _score_at
 
     known = [(100, -0.8), (400, -0.7), (1600, -0.65)]
-    assert _samples_at(-0.75, known) == pytest.approx(200.0)  # half way in the logarithm
-    assert _samples_at(-0.9, known) == pytest.approx(25.0)
-    assert _samples_at(-0.6, known) == pytest.approx(6400.0)
+    assert _score_at(200, known) == pytest.approx(-0.75)  # half way in the logarithm
+    assert _score_at(1650, known) == pytest.approx(-0.65)
+    assert _score_at(90, known) is None
+    assert _score_at(1700, known) is None
+
+
+def test_the_reading_of_n_that_gives_the_papers_scores_is_nearest():
+    """Made-up scores that are the paper's with N training samples, all of them at the largest N."""
+    from bayesvec.paper.movielens_holdout import PAPER, PAPER_SHARES
+
+    experiment = find_experiment("movielens-holdout")
+    scores = dict(zip(PAPER_SHARES, PAPER["gibbs posterior_mean"], strict=True)) | {
+        0.1: -0.78,
+        0.2: -0.71,
+        0.5: -0.66,
+    }
+
+    def values(settings):
+        found = clustered({"posterior_mean": scores[settings["share"]], "predictive": -0.63, "map": -0.9})
+        return found | {"trained": round(570_942 * settings["share"])}
+
+    text = re.sub(" +", " ", experiment.table(made_up(experiment, values)))
+    gaps = {name: float(gap) for name, gap in re.findall(r"\| ([a-z, ]+) \| .* \| (0\.\d{4}) \|", text)}
+    assert gaps["training samples"] < 0.0005
+    assert min(gap for name, gap in gaps.items() if name != "training samples") > 0.01
 
 
 def test_scores_have_standard_errors_and_differences_those_of_pairs():
@@ -541,6 +565,14 @@ def test_hold_out_claims_are_judged_by_intervals():
     )
     text = re.sub(" +", " ", claims_table({"congress-holdout": without}))  # without errors nothing is decided
     assert text.count("undecided | +0.100 (no interval) at N = ") == 2
+
+    def some(settings):  # errors at the smallest N only
+        found = {"map": -0.7} if settings["method"] == "map" else {"posterior_mean": -0.6}
+        return clustered(found) if settings["pairs"] <= 500_000 else found
+
+    text = re.sub(" +", " ", claims_table({"congress-holdout": made_up(experiment, some)}))
+    assert text.count("| in part | +0.100 (") == 2
+    assert "; without an interval +0.100 at N = 1M, +0.100 at N = 5M, +0.100 at N = 10M |" in text
 
 
 def test_the_page_in_the_repository_is_that_of_the_records():

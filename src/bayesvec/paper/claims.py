@@ -237,7 +237,8 @@ def _against(
     """Return a judgement of the posterior mean against another estimate by the intervals of their differences.
 
     It agrees where all 95% intervals are above 0 and differs where one is below; otherwise, and without intervals, it
-    is undecided. Where the paper has a tie at the largest N (``ties_last``), that interval has to hold 0.
+    is undecided. Where only some columns have intervals it agrees in part at best. Where the paper has a tie at the
+    largest N (``ties_last``), that interval has to hold 0.
     """
 
     def find(results: Results) -> tuple[str, str] | None:
@@ -254,9 +255,16 @@ def _against(
                 stars[column] = "" if both[1].get("converged", True) else "*"
         if not found:
             return None
-        ends = dict.fromkeys((min(found), max(found)))
+        sure = [n for n in sorted(found) if found[n].sign is not None]
+        ends = dict.fromkeys((sure[0], sure[-1]) if sure else (min(found), max(found)))
         text = ", ".join(f"{found[n].value:+.3f}{stars[n]} {_interval(found[n])} at {at(n)}" for n in ends)
-        return judge([found[n].sign or 0 for n in sorted(found)], ties_last=ties_last), text
+        verdict = judge([found[n].sign or 0 for n in sure or found], ties_last=ties_last)
+        if not sure or len(sure) == len(found):
+            return verdict, text
+        unsure = ", ".join(
+            f"{found[n].value:+.3f}{stars[n]} at {at(n)}" for n in sorted(found) if n not in sure
+        )
+        return "in part" if verdict == "agrees" else verdict, f"{text}; without an interval {unsure}"
 
     return find
 

@@ -21,9 +21,10 @@ SHOWS = "Algorithm 1 and the appendix on the Hessian"
 NOTE = """\
 Restart: one coefficient with a standard normal prior and 1,000 samples of its pair, drawn 4,000 times by ten
 Polya-Gamma steps from the prior as in Algorithm 1, or by a chain that continues; exact values by quadrature.
-Hessian: K = 5, V = 100, the first world, the last K contexts fixed; a Laplace approximation needs a positive definite
-matrix. The appendix has the wrong block of a word and a context ([the mathematics](math/others.md)); the paper's
-program may have another. `coverage` and `ess` have what fixing K contexts does."""
+Hessian: K = 5, V = 100, the first world, the last K contexts fixed; it has to be positive definite. The appendix has
+the wrong block of a word and a context ([the mathematics](math/others.md)). In the versions that we read of the
+[authors' program](https://github.com/ninpnin/embedding-uncertainty-estimation), that block is right and the sampler
+does restart each row. `coverage` and `ess` have what fixing K contexts does."""
 
 SAMPLES = 1000  # of the one pair
 STEPS = 10

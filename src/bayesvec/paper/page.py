@@ -32,8 +32,8 @@ CLAIMS = """\
 ## The paper's claims
 
 A verdict on hold-out scores goes by the 95% intervals of the differences in log likelihood per sample, in brackets:
-"agrees" where all of them are above 0, "undecided" where one holds 0. A star marks a MAP that had not converged. Each
-section ends with what the paper has and we cut, and what that would cost."""
+"agrees" where all of them are above 0, "undecided" where one holds 0, "in part" where some records keep none. A star
+marks a MAP that had not converged. Each section ends with what the paper has and we cut, and what that would cost."""
 GLOSSARY = f"""\
 ## Terms
 
@@ -116,7 +116,7 @@ def _filled(text: str) -> str:
 
 
 def _provenance(results: Results) -> str:
-    """Return the machines and versions of the records, and the time they took."""
+    """Return the machines and versions of the records, the time they took, and how many do not say what made them."""
     records = [result.record for result in results.all if result.record is not None]
     if not records:
         return ""
@@ -127,7 +127,9 @@ def _provenance(results: Results) -> str:
     minutes = math.ceil(sum(record["seconds"] for record in records) / 60)
     more = "more than " if any(record.get("continued") for record in records) else ""
     total = f"{more}{minutes} minute{'' if minutes == 1 else 's'} in all"
-    return f" ({'; '.join(machines)}; {', '.join(versions)}; {total}.)"
+    silent = sum("sampler" not in record for record in records)
+    early = f"; {silent} of {len(records)} records do not state their sampler and commit" if silent else ""
+    return f" ({'; '.join(machines)}; {', '.join(versions)}; {total}{early}.)"
 
 
 def _impossible(results: Results) -> str:

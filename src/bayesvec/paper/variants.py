@@ -46,6 +46,7 @@ VARIANTS = {
     "gibbs-last": Variant("Gibbs, last K contexts fixed", "gibbs", _OURS, "last"),
     "gibbs-random": Variant("Gibbs, K random contexts fixed", "gibbs", _OURS, "random"),
     "paper": Variant("Algorithm 1 (last K fixed)", "gibbs", _RESTART, "last"),
+    "paper-free": Variant("Algorithm 1, no contexts fixed", "gibbs", _RESTART),
     "paper-random": Variant("Algorithm 1 (K random fixed)", "gibbs", _RESTART, "random"),
     "nuts": Variant("NUTS", "nuts"),
     "nuts-last": Variant("NUTS, last K contexts fixed", "nuts", anchors="last"),
