@@ -258,7 +258,8 @@ def _against(
         sure = [n for n in sorted(found) if found[n].sign is not None]
         ends = dict.fromkeys((sure[0], sure[-1]) if sure else (min(found), max(found)))
         text = ", ".join(f"{found[n].value:+.3f}{stars[n]} {_interval(found[n])} at {at(n)}" for n in ends)
-        verdict = judge([found[n].sign or 0 for n in sure or found], ties_last=ties_last)
+        ties = ties_last and (not sure or max(found) in sure)
+        verdict = judge([found[n].sign or 0 for n in sure or found], ties_last=ties)
         if not sure or len(sure) == len(found):
             return verdict, text
         unsure = ", ".join(

@@ -56,7 +56,7 @@ GLOSSARY = f"""\
   over the same clusters, so it is that of a paired comparison. A 95% interval is 1.96 standard errors to each side. A
   split by pair, as in the paper, may put a pair of words on both sides; a split by document or user does not.
 - **Learned precision**: Gibbs draws the precision of the prior with the vectors; MAP and blockvi take the value that
-  a short Gibbs run learns. The paper's is 1.
+  a short Gibbs run learns, shown below their rows; on Congress it is smaller. The paper's is 1.
 - **R-hat**, **ESS**: rank-normalised split R-hat, bulk and tail ESS (Vehtari et al. 2021).
 - **MovieLens**: MovieLens 100K (Harper & Konstan 2015), the 603 movies with at least 50 ratings.
 - **Congress**: speeches in the US House, 2001 to 2020, drawn at random up to {CONGRESS_WORDS:,} words. The paper uses

@@ -12,6 +12,7 @@ from bayesvec.paper.holdout import Estimate, difference, estimate, precision_of
 from bayesvec.paper.markdown import NOTHING, grid, number, paragraphs
 from bayesvec.paper.variants import VARIANTS
 
+_PRECISION_OF = {"gibbs": "learned precision itself"}
 Printed = Callable[[Settings, Any], Mapping[str, float | None]]
 Side = tuple[str, Any, str]  # variant, precision of the prior, estimate
 
@@ -117,11 +118,11 @@ def _rows(
             name = f"{variant} {kind}"
             if settings["prior_precision"] == 1.0 and all(name in scores for scores in in_paper):
                 rows.append(["(paper)", *(number(scores[name], ".4f") for scores in in_paper)])
-        if settings == {"method": "gibbs", "prior_precision": "learn"}:
+        if settings["prior_precision"] == "learn":
             shown = results.across(
                 key, columns, lambda values: number(values.get("learned_precision"), ".2f"), **settings
             )
-            rows.append(["learned precision itself", *shown])
+            rows.append([_PRECISION_OF.get(variant, "precision that it takes"), *shown])
         if settings == {"method": "gibbs", "prior_precision": DEFAULTS}:
             shown = results.across(
                 key, columns, lambda values: number(values.get("weight"), ".2f"), **settings
