@@ -12,9 +12,9 @@ from bayesvec.inference.laplace.space import Space
 from bayesvec.inference.nuts.target import Target
 from bayesvec.inference.variational import is_free
 from bayesvec.kernels import rng as addressed
+from bayesvec.model.balance import _largest_coupled, balanced, zero_is_the_mode
 from bayesvec.model.density import Model
 from bayesvec.model.identification import Anchors
-from bayesvec.model.isotropic import _largest_coupled, balanced, zero_is_the_mode
 from bayesvec.model.map import find_map
 from bayesvec.priors import Prior, RowPrior
 from joint import sparse_counts
@@ -122,7 +122,7 @@ def dense_largest(counts, prior):
 @pytest.mark.parametrize("small", [True, False])
 def test_when_zero_is_the_mode(counts, small, monkeypatch):
     if not small:
-        monkeypatch.setattr("bayesvec.model.isotropic.SMALL", 0)
+        monkeypatch.setattr("bayesvec.model.balance.SMALL", 0)
     prior = make_prior(precision=1.0)
     largest, kappa = dense_largest(counts, prior)
     assert_allclose(_largest_coupled(kappa, prior), largest**2, rtol=1e-6)

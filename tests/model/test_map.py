@@ -9,10 +9,10 @@ from scipy.sparse.linalg import ArpackError
 import bayesvec as bv
 from bayesvec import from_pairs
 from bayesvec.errors import NumericalError, OptionError
+from bayesvec.model import balance
 from bayesvec.model import density as model_module
-from bayesvec.model import isotropic
+from bayesvec.model.balance import balanced, has_balanced_mode, zero_is_the_mode
 from bayesvec.model.density import Model
-from bayesvec.model.isotropic import balanced, zero_is_the_mode
 from bayesvec.model.map import find_map
 from bayesvec.priors import Prior, RowPrior, spherical
 
@@ -127,6 +127,47 @@ def test_balancing_keeps_the_product_and_raises_the_prior():
         balanced(rho, alpha, Prior(RowPrior(1.0, 0.5), RowPrior(1.0)))
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_factors_are_balanced_under_precisions_that_differ_between_axes(swapped):
+    rng = np.random.default_rng(1)
+    rho, alpha = rng.normal(size=(7, 3)), rng.normal(size=(9, 3))
+    of_words, of_contexts = np.array([[2.0, 0.5, 1.0]]), np.array([[1.0, 3.0, 0.2]])
+    rows = rng.gamma(2.0, size=(7, 1))
+    prior = Prior(RowPrior(rows * of_words), RowPrior(of_contexts))
+    assert has_balanced_mode(prior)
+    x, y = balanced(rho, alpha, prior)
+    if swapped:  # the same factors on other axes: a planted bug
+        x, y = x[:, [1, 0, 2]], y[:, [1, 0, 2]]
+    assert_allclose(x @ y.T, rho @ alpha.T, atol=1e-12)
+
+    def negative(flat):
+        other = np.eye(3) + flat.reshape(3, 3)
+        return -prior.log_density(x @ other, y @ np.linalg.inv(other).T)
+
+    best = min(
+        minimize(negative, start, method="BFGS").fun
+        for start in (np.zeros(9), rng.normal(size=9), -np.ones(9) / 7)
+    )
+    assert (abs(best - negative(np.zeros(9))) < 1e-6) is not swapped
+
+
+def test_no_balance_is_known_where_rows_differ_in_their_axes():
+    uneven = np.ones((4, 2))
+    uneven[0, 0] = 2.0
+    assert not has_balanced_mode(Prior(RowPrior(uneven), RowPrior(1.0)))
+    assert not has_balanced_mode(Prior(RowPrior([[1.0, 2.0]], 0.1), RowPrior(1.0)))
+
+
+def test_the_search_converges_under_precisions_that_differ_between_axes():
+    prior = Prior(RowPrior([[0.5, 2.0, 8.0]]), RowPrior([[0.5, 2.0, 8.0]]))
+    found = find_map(world(), prior, 3, tolerance=1e-5)
+    assert found.converged
+    left, right = found.rho.T @ found.rho, found.alpha.T @ found.alpha
+    assert_allclose(left, right, atol=1e-4)
+    assert_allclose(left, np.diag(np.diag(left)), atol=1e-4)
+    assert np.all(np.diff(np.diag(left)) < 0)  # the strongest where the prior is widest
+
+
 def test_a_full_rank_mode_is_certified_global():
     """A mode under lambda is global if no singular value of the residuals is above lambda."""
     counts, precision = world(num_words=15, num_contexts=12, samples=3000), 4.0
@@ -165,7 +206,7 @@ def test_zero_for_counted_text_whose_rows_add_up_to_zero():
     documents, _ = bv.simulate_documents(60, 30, vocab=300, epsilon=3.0)
     counts = bv.count(documents=documents, negatives=1, progress=False)
     n_pos, n_neg = dense(counts)
-    assert n_pos.size > isotropic.SMALL
+    assert n_pos.size > balance.SMALL
     assert_array_equal(n_pos.sum(axis=1), n_neg.sum(axis=1))
     edge = np.linalg.norm((n_pos - n_neg) / 2, 2)
     assert zero_is_the_mode(counts, spherical(edge * 1.001))
@@ -180,7 +221,7 @@ def test_zero_where_lanczos_iteration_fails(monkeypatch):
         raise ArpackError(-9)
 
     monkeypatch.setattr("scipy.sparse.linalg.svds", fails)
-    monkeypatch.setattr(isotropic, "SMALL", 0)
+    monkeypatch.setattr(balance, "SMALL", 0)
     test_zero_exactly_where_it_is_the_mode((30, 20))
 
 

@@ -408,8 +408,8 @@ def test_forged_manifests_are_refused_at_once(written, entry, value):
 
 @pytest.mark.parametrize("versions", [{"bayesvec": "9.0"}, 1.5, None])
 def test_a_newer_format_is_named(written, versions):
-    manifest = files.read_json(written / "manifest.json")
-    files.write_json(written / "manifest.json", {**manifest, "format_version": 10**9, "versions": versions})
+    manifest = read_json(written / "manifest.json")
+    write_json(written / "manifest.json", {**manifest, "format_version": 10**9, "versions": versions})
     with pytest.raises(RunError, match="in a newer format; update bayesvec"):
         open_draws(written)
 
@@ -435,7 +435,7 @@ def test_forged_marks_are_refused(written):
 
 @pytest.mark.parametrize("seconds", ["long", [], {"a": 1}, None, -1.0, float("nan"), float("inf"), "1e3"])
 def test_a_forged_time_is_refused(written, seconds):
-    files.write_json(written / "state" / "seconds.json", {"seconds": seconds})
+    write_json(written / "state" / "seconds.json", {"seconds": seconds})
     with pytest.raises(RunError, match=r"seconds\.json is damaged"):
         _ = open_draws(written).seconds
 
@@ -445,7 +445,7 @@ def test_a_forged_time_is_refused(written, seconds):
     [("kind", 7), ("kind", None), ("summary", [1]), ("summary", "x"), ("caveat", 3), ("more", 1)],
 )
 def test_a_forged_outcome_is_refused(written, name, value):
-    files.write_json(written / "state" / "outcome.json", {name: value})
+    write_json(written / "state" / "outcome.json", {name: value})
     with pytest.raises(RunError, match=r"outcome\.json is damaged"):
         _ = open_draws(written).outcome
 

@@ -2,12 +2,14 @@ r"""The MAP estimate: the mode of the posterior, by L-BFGS on the compiled densi
 
 Rows differ in curvature as words differ in frequency, so L-BFGS (SciPy's L-BFGS-B; Byrd, Lu, Nocedal & Zhu 1995)
 works on scaled rows: at first by one number each, its approximate posterior standard deviation, and after some
-iterations by the Cholesky factor of its K x K block of the Hessian, recomputed from time to time. On text that takes
-a quarter of the iterations. Convergence is judged on the same scale: if the gradient of every row is shorter than
-``tolerance``, every row is within about that many standard deviations of its mode given the others, whatever the size
-of the corpus.
+iterations by the Cholesky factor of its K x K block of the Hessian, measured again every so often. On text that takes
+a quarter of the iterations. Along :math:`(\rho A, \alpha A^{-\top})` the likelihood is constant and the prior alone
+decides, which is slow beside the data; but there the highest point is known (`bayesvec.model.balance`), and the
+search goes to it whenever the blocks are measured.
 
-Under an isotropic prior the mode is balanced, and with little data it is zero: see `bayesvec.model.isotropic`.
+Convergence is judged on the same scale: if the gradient of every row is shorter than ``tolerance``, every row is
+within about that many standard deviations of its mode given the others, whatever the size of the corpus. With little
+data the mode under an isotropic prior is zero.
 """
 
 import time
@@ -25,8 +27,8 @@ from bayesvec._validate import positive, whole
 from bayesvec.counts.pairs import PairCounts, Side
 from bayesvec.errors import NumericalError, OptionError
 from bayesvec.kernels import rng
+from bayesvec.model.balance import balanced, has_balanced_mode, zero_is_the_mode
 from bayesvec.model.density import Model
-from bayesvec.model.isotropic import balanced, zero_is_the_mode
 from bayesvec.priors import Prior
 from bayesvec.storage.room import BLOCK_BYTES
 
@@ -37,7 +39,7 @@ SECOND_STAGE = 50  # iterations with measured scales, before rows are scaled by 
 BLOCK_STAGE = 150  # iterations until the blocks are recomputed
 MEMORY = 10  # corrections that L-BFGS stores
 START_SCALE = 0.1  # relative to the standard deviation of the prior
-MARGIN = 0.9  # fraction of the tolerance: balancing the factors at the end changes the gradient slightly
+MARGIN = 0.9  # fraction of the tolerance that is aimed at: rounding changes the gradient slightly
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,7 @@ class MapEstimate:
     Attributes
     ----------
     rho, alpha : ndarray
-        The vectors; balanced and with the strongest axes first if the prior is isotropic.
+        The vectors; balanced if that is known under the prior, and with the strongest axes first if it is isotropic.
     log_posterior : float
         The log posterior at the mode.
     gradient_norm : float
@@ -131,10 +133,6 @@ def find_map(
         for start in range(starts):
             climb = _Climb(model, tolerance, callback)
             climb.run(_start(model, dim, seed, start) if place is None or start else place, max_iterations)
-            if prior.is_isotropic:
-                climb.theta = np.concatenate(balanced(*_sides(model, climb.theta), prior))
-                if isinstance(climb.scale, _Blocks):  # balancing rotates the rows
-                    climb.scale = _Blocks(model, climb.theta)
             found = _estimate(model, climb.theta, climb.scale, tolerance, began)
             best = found if best is None or found.log_posterior > best.log_posterior else best
             values.append(found.log_posterior)
@@ -163,19 +161,36 @@ class _Climb:
         self._steepest = np.inf  # longest row of the scaled gradient at the latest evaluation
 
     def run(self, theta: Float64, max_iterations: int) -> None:
-        """Climb from ``theta``: with guessed scales, with measured ones, then with blocks."""
+        """Climb from ``theta``: with guessed scales, with measured ones, then with blocks; balance the factors."""
         self.theta, self.scale = theta, _Scale(_guessed_scale(self.model, theta.shape[1]))
         self._stage(min(FIRST_STAGE, max_iterations))
-        if self.iterations < max_iterations:
-            self.scale = _Scale(measured_scale(self.model, self.theta))
-            blocks = theta.size * theta.shape[1] * 8 <= BLOCK_BYTES
-            left = max_iterations - self.iterations
-            self._stage(min(SECOND_STAGE, left) if blocks else left)
-            moved = blocks
-            while moved and self.iterations < max_iterations and not self._arrived:
-                self.scale = _Scale(np.ones((1, 1)))  # release the blocks before there are others
-                self.scale = _Blocks(self.model, self.theta)
-                moved = self._stage(min(BLOCK_STAGE, max_iterations - self.iterations))
+        left = max_iterations - self.iterations
+        if left <= 0:
+            return self._balance()
+        self.scale = _Scale(measured_scale(self.model, self.theta))
+        if theta.size * theta.shape[1] * 8 > BLOCK_BYTES:
+            self._stage(left)
+            return self._balance()
+        self._stage(min(SECOND_STAGE, left))
+        self._measure_blocks()
+        moved = True
+        while moved and self.iterations < max_iterations and not self._arrived:
+            moved = self._stage(min(BLOCK_STAGE, max_iterations - self.iterations))
+            self._measure_blocks()
+        return None
+
+    def _measure_blocks(self) -> None:
+        """Balance the factors, scale the rows by their blocks of the Hessian, and evaluate the gradient there."""
+        self._balance()
+        self.scale = _Scale(np.ones((1, 1)))  # release the blocks before there are others
+        self.scale = _Blocks(self.model, self.theta)
+        self._objective(self.scale.scaled(self.theta))
+
+    def _balance(self) -> None:
+        """Go to the highest point with the same likelihood, if it is known."""
+        prior = self.model.prior
+        if has_balanced_mode(prior):
+            self.theta = np.concatenate(balanced(*_sides(self.model, self.theta), prior))
 
     @property
     def _arrived(self) -> bool:

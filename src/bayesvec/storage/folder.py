@@ -23,12 +23,13 @@ from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.rows import with_rows
 from bayesvec.errors import RunError
 from bayesvec.kernels import rng
-from bayesvec.storage import layout, zarr3
+from bayesvec.storage import layout
 from bayesvec.storage import writer as recorder
 from bayesvec.storage.layout import FREQUENT, MONITORED
 from bayesvec.storage.outcome import Outcome, read_outcome, write_outcome
 from bayesvec.storage.reader import open_draws
 from bayesvec.storage.settings import Settings, differences
+from bayesvec.storage.zarr3_metadata import check_metadata
 
 
 @dataclass
@@ -204,7 +205,7 @@ def resume(path: Path) -> Run:
     try:
         run = Run(path, layout.read_manifest(path), lock)
         # more draws rewrite the copies in the root's zarr.json from these files: damage would be copied
-        zarr3.check_metadata(path / "draws.zarr", run.settings.draws)
+        check_metadata(path / "draws.zarr", run.settings.draws)
         return run
     except BaseException:
         lock.close()

@@ -1,11 +1,15 @@
-r"""The mode under an isotropic prior: it is balanced, and with little data it is zero.
+r"""The mode under a prior with mean zero: its factors are balanced, and with little data it is zero.
 
 The log likelihood depends only on :math:`M = \rho \alpha^\top`. Among all factors of M those with the highest
-prior density are balanced, :math:`\rho^\top P_\rho \rho = \alpha^\top P_\alpha \alpha`, where P are the
-precisions of the rows; their log density is a constant minus the nuclear norm of
+prior density are balanced. Under an isotropic prior, :math:`\rho^\top P_\rho \rho = \alpha^\top P_\alpha \alpha`,
+where P are the precisions of the rows; their log density is a constant minus the nuclear norm of
 :math:`P_\rho^{1/2} M P_\alpha^{1/2}` (Srebro, Rennie & Jaakkola 2005, "Maximum-margin matrix factorization").
 The log likelihood is concave in M, with gradient :math:`\kappa` at zero, so the mode is zero if and only if
 no singular value of :math:`P_\rho^{-1/2} \kappa P_\alpha^{-1/2}` exceeds 1.
+
+If the precisions of axis k are those of the rows times :math:`a_k` for words and :math:`b_k` for contexts, the best
+factors are again singular vectors: each with its singular value :math:`d` divided between the sides so that both have
+the same prior energy, :math:`\sqrt{a_k b_k}\, d / 2`, and the largest d where :math:`a_k b_k` is smallest.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -16,7 +20,7 @@ from bayesvec._types import Float64
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.errors import OptionError
 from bayesvec.kernels import rng
-from bayesvec.priors import Prior
+from bayesvec.priors import Prior, RowPrior
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -26,22 +30,40 @@ RANK_TOLERANCE = 1e-12  # relative to the largest squared singular value; below 
 SMALL = 40_000  # entries up to which dense singular values are fastest
 
 
+def has_balanced_mode(prior: Prior) -> bool:
+    """Whether `balanced` knows the best factors: mean zero, and rows and axes that multiply to the precisions."""
+    if prior.is_isotropic:
+        return True
+    sides = prior.rho, prior.alpha
+    return all(
+        side.coupling is None
+        and not np.any(side.mean)
+        and np.allclose(side.precision, side.precision[:, :1] * _axis_weights(side), rtol=1e-12, atol=0.0)
+        for side in sides
+    )
+
+
 def balanced(rho: Float64, alpha: Float64, prior: Prior) -> tuple[Float64, Float64]:
-    """Return the factors of rho alpha^T with the highest density under an isotropic prior.
+    """Return the factors of rho alpha^T with the highest prior density.
 
     Parameters
     ----------
     rho, alpha : ndarray
         The vectors, (num_words, K) and (num_contexts, K).
     prior : Prior
-        An isotropic prior.
+        A prior that `has_balanced_mode`.
 
     Returns
     -------
     rho, alpha : ndarray
-        The balanced factors along their principal axes, the strongest first; the largest coordinate of rho on each
-        axis is positive.
+        The balanced factors along their principal axes, the strongest on the axis of the smallest precision, or first
+        if all are equal; the largest coordinate of rho on each axis is positive.
     """
+    if not has_balanced_mode(prior):
+        raise OptionError(
+            "the prior is not isotropic, nor is it one with mean zero and independent rows that all have the same "
+            "ratios between axes; only under these a balanced mode is known"
+        )
     if prior.rho.coupling is not None or prior.alpha.coupling is not None:
         return _balanced_by_forms(rho, alpha, prior)
     roots = _roots(prior, len(rho), len(alpha))
@@ -52,15 +74,19 @@ def balanced(rho: Float64, alpha: Float64, prior: Prior) -> tuple[Float64, Float
     x, y = q_rho @ u, q_alpha @ vt.T
     size = len(strength)  # less than K where a side has fewer rows
     factor = np.sqrt(strength) * np.where(x[np.argmax(np.abs(x), axis=0), np.arange(size)] < 0, -1.0, 1.0)
+    of_words, of_contexts = (
+        np.broadcast_to(_axis_weights(side), rho.shape[1]) for side in (prior.rho, prior.alpha)
+    )
+    axes = np.argsort(of_words * of_contexts, kind="stable")[:size]
+    share = (of_contexts / of_words)[axes] ** 0.25
     out_rho, out_alpha = np.zeros_like(rho), np.zeros_like(alpha)
-    out_rho[:, :size] = x * factor / roots[0]
-    out_alpha[:, :size] = y * factor / roots[1]
+    out_rho[:, axes] = x * (factor * share) / roots[0]
+    out_alpha[:, axes] = y * (factor / share) / roots[1]
     return out_rho, out_alpha
 
 
 def _balanced_by_forms(rho: Float64, alpha: Float64, prior: Prior) -> tuple[Float64, Float64]:
     r"""Balance under a prior that couples rows, by roots of :math:`\rho^\top P_\rho \rho` and of alpha's."""
-    _check_isotropic(prior)
     roots, inverses = [], []
     for side, x in ((prior.rho, rho), (prior.alpha, alpha)):
         values, axes = np.linalg.eigh(side.form(x))
@@ -79,9 +105,10 @@ def zero_is_the_mode(counts: PairCounts, prior: Prior) -> bool:
     """Whether an isotropic ``prior`` is so strong, or the data so few, that the mode is exactly zero."""
     from scipy.sparse import csr_array
 
+    if not prior.is_isotropic:
+        raise OptionError("the prior has a mean or differs between axes; give an isotropic one")
     side, shape = counts.by_word, (counts.num_words, counts.num_contexts)
     if prior.rho.coupling is not None or prior.alpha.coupling is not None:
-        _check_isotropic(prior)
         kappa = 0.5 * counts.weight * (side.n_pos - side.n_neg)
         return _largest_coupled(csr_array((kappa, side.other, side.indptr), shape=shape), prior) <= 1.0
     rho_root, alpha_root = (root[:, 0] for root in _roots(prior, *shape))
@@ -150,17 +177,15 @@ def _largest_coupled(kappa: Any, prior: Prior) -> float:
     return float(np.linalg.eigvals(dense).real.max())
 
 
+def _axis_weights(prior: RowPrior) -> Float64:
+    """Return the precision of each axis over that of the first, (K,) or (1,)."""
+    weights: Float64 = prior.precision[0] / prior.precision[0, 0]
+    return weights
+
+
 def _roots(prior: Prior, num_words: int, num_contexts: int) -> tuple[Float64, Float64]:
-    """Return the square roots of the precisions of the rows, (num_words, 1) and (num_contexts, 1)."""
-    _check_isotropic(prior)
+    """Return the roots of the precisions of the rows on the first axis, (num_words, 1) and (num_contexts, 1)."""
     return (
         np.sqrt(np.broadcast_to(prior.rho.precision[:, :1], (num_words, 1))),
         np.sqrt(np.broadcast_to(prior.alpha.precision[:, :1], (num_contexts, 1))),
     )
-
-
-def _check_isotropic(prior: Prior) -> None:
-    if not prior.is_isotropic:
-        raise OptionError(
-            "the prior has a mean or differs between axes; only an isotropic prior has a balanced mode"
-        )
