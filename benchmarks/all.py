@@ -26,7 +26,7 @@ def main():
         print(f"({time.perf_counter() - began:.0f} s)", flush=True)
         if status:
             failed.append(name)
-    tables.fill_readme()
+    tables.fill_pages()
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")
 

@@ -1,6 +1,6 @@
-"""Write the tables of benchmarks/results/*.json into the README, between its markers; no figure is typed by hand.
+"""Write the tables of benchmarks/results/*.json into the pages, between their markers; no figure is typed by hand.
 
-Usage: python benchmarks/tables.py [--check]      (--check: fail if the README is not up to date)
+Usage: python benchmarks/tables.py [--check]      (--check: fail if a page is not up to date)
 """
 
 import argparse
@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-README = FOLDER.parent / "README.md"
+PAGES = [FOLDER.parent / "README.md", FOLDER.parent / "docs" / "defaults.md"]
+CORPORA = {"house": "House speeches", "sotu": "State of the Union", "python-docs": "Python's documentation"}
 
 
 def read(name):
@@ -147,11 +148,80 @@ def cluster_cost():
     return table(["", *(f"{count} node{'s' * (count > 1)}" for count in nodes)], rows)
 
 
+def counting():
+    """What each default of counting is worth."""
+    parts = []
+    for corpus, title in CORPORA.items():
+        record = read(f"counting-{corpus}")
+        if record is None:
+            continue
+        found, judged = record["results"], record["results"]["judged"]
+        rows = []
+        for name, row in found.items():
+            if name in ("settings", "judged"):
+                continue
+            scores = ", ".join(f"{row['similarity'][each]:.2f}" for each in judged)
+            held_out = f"{row['hold-out']['mean']:.3f} ± {row['hold-out']['error']:.3f}"
+            drawn = f"{row['due to negatives']:.0%}" if "due to negatives" in row else ""
+            rows.append([name, scores, held_out, f"{row['pairs'] / 1e6:.1f}M", f"{row['width']:.2f}", drawn])
+        sets = ", ".join(f"{name} ({count})" for name, count in judged.items())
+        head = [title, sets, "hold-out", "pairs", "width", "due to the negatives"]
+        parts.append(table(head, rows))
+    return "\n\n".join(parts)
+
+
+def similarity():
+    """Point estimates against gensim's."""
+    record = read("similarity-house")
+    if record is None:
+        return ""
+    found, sets = record["results"], list(record["results"]["judged"])
+    ours = found["bayesvec"]
+    kinds = ["mean cosine", "cosine of means", "centred"]
+
+    def scores(row):
+        return ", ".join(f"{row[name]:.2f}" for name in sets)
+
+    rows = [["the defaults", *(scores(ours[kind]) for kind in kinds)]]
+    rows += [[f"gensim, {name}", "", scores(row["cosine"]), ""] for name, row in found["gensim"].items()]
+    for name, row in ours["centred - gensim"].items():
+        cells = (f"{row[each]['difference']:+.2f} ± {row[each]['error']:.2f}" for each in sets)
+        rows.append([f"centred - gensim, {name}", "", "", ", ".join(cells)])
+    return table(["", "mean of the cosines", "cosine of the means", "centred"], rows)
+
+
+def trust():
+    """Time until a run with all defaults is long enough."""
+    rows, shown = [], ""
+    for name in ("trust", "trust-sotu"):
+        record = read(name)
+        if record is None:
+            continue
+        shown = machine(record)
+        for row in record["results"]["rows"]:
+            ours, verdict = row["bayesvec"], row["bayesvec"]["verdict"].partition(",")[0]
+            minutes, seconds = divmod(round(ours["seconds"]), 60)
+            rows.append(
+                [
+                    f"{CORPORA[record['results']['settings']['corpus']]}, K = {row['dim']}",
+                    f"{ours['pairs'] / 1e6:.1f}M",
+                    f"{ours['warmup']} + {ours['draws']}",
+                    f"{minutes}:{seconds:02}",
+                    f"{ours['disk_mb'] / 1e3:.1f} GB",
+                    verdict,
+                    f"{row['times_one_fit']:.0f}",
+                ]
+            )
+    head = ["", "pairs", "sweeps and draws of each chain", "time", "disk", "verdict", "in fits of gensim"]
+    return f"{table(head, rows)}\n\n({shown}; `benchmarks/trust.py`.)" if rows else ""
+
+
 SECTIONS = {"speed": speed, "methods": methods, "cluster": cluster, "cluster-cost": cluster_cost}
+SECTIONS |= {"counting": counting, "similarity": similarity, "trust": trust}
 
 
 def filled(text):
-    """Return the README's text with every section that has results rewritten."""
+    """Return the text of a page with every section that has results rewritten."""
     for name, make in SECTIONS.items():
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         made = make()
@@ -161,16 +231,16 @@ def filled(text):
     return text
 
 
-def fill_readme():
-    README.write_text(filled(README.read_text(encoding="utf-8")), encoding="utf-8")
+def fill_pages():
+    for page in PAGES:
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     if parser.parse_args().check:
-        current = README.read_text(encoding="utf-8")
-        sys.exit(
-            0 if filled(current) == current else "the README's tables are not those of benchmarks/results"
-        )
-    fill_readme()
+        texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+        stale = [name for name, text in texts.items() if filled(text) != text]
+        sys.exit(f"tables of {', '.join(stale)} are not those of benchmarks/results" if stale else 0)
+    fill_pages()
