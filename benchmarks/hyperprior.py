@@ -7,7 +7,8 @@ the integral is, up to a constant,
 
     (prod tau)^(a - 1) (B / A)^(v / 2) K_v(2 b sqrt(A B)),  v = a (n - m),  K the modified Bessel function.
 
-The same draws serve all hyperpriors, so the Monte Carlo error of a shift is a small part of the shift.
+The same draws serve all hyperpriors, so the Monte Carlo error of a shift is a small part of it, as long as most of
+the weights are effective; their share stands beside it.
 Python's documentation under the spherical prior, and simulated groups under the grouped prior.
 
 Usage: python benchmarks/hyperprior.py [--vocab 500] [--dim 20] [--draws 400] [--pairs 300]

@@ -363,7 +363,9 @@ def test_the_influence_of_the_hyperprior_is_as_it_was_measured():
         f"none moves by more than {largest:.3f} of its standard deviation",
         f"where it is {groups['precisions']['rho_group_precision']:.1f}",
         f"moves no cosine by more than {shift['Gamma(1, 0.01)']:.3f} standard deviations",
-        f"none by more than {shift['Gamma(1, 1)']:.2f} (",
+        f"none by more than {shift['Gamma(1, 1)']:.2f}.",
+        f"moves some by about {shift['Gamma(3, 3)']:.1f}",
+        f"only {groups['others']['Gamma(3, 3)']['effective_share_of_weights']:.0%} of the draws",
     ):
         assert said in page
 

@@ -102,7 +102,6 @@ def calibrated(name, worlds=150):
 @pytest.mark.parametrize("name", PRIORS)
 def test_gibbs_is_calibrated_under_every_prior(name):
     result = calibrated(name)
-    print(result)
     assert result.ok, str(result)
 
 
@@ -127,5 +126,4 @@ def test_a_wrong_prior_is_seen(name, monkeypatch):
 
     monkeypatch.setattr(trials, "draw_world_of", spoiled)
     result = calibrated(name)
-    print(result)
-    assert not result.ok
+    assert not result.ok, str(result)

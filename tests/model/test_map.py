@@ -158,14 +158,39 @@ def test_no_balance_is_known_where_rows_differ_in_their_axes():
     assert not has_balanced_mode(Prior(RowPrior([[1.0, 2.0]], 0.1), RowPrior(1.0)))
 
 
-def test_the_search_converges_under_precisions_that_differ_between_axes():
+@pytest.mark.parametrize("moved", [True, False])
+def test_the_search_moves_along_the_orbit_under_precisions_that_differ_between_axes(moved, monkeypatch):
+    """Without the move it needs more than a thousand iterations."""
+    if not moved:
+        monkeypatch.setattr("bayesvec.model.map.has_balanced_mode", lambda prior: False)
+    precisions = [0.1 * np.geomspace(1.0, 16.0, 4)]
+    prior = Prior(RowPrior(precisions), RowPrior(precisions))
+    found = find_map(world(60, 50, dim=4, samples=400_000), prior, 4, max_iterations=500)
+    assert found.converged is moved
+
+
+def test_zero_is_the_mode_under_precisions_that_differ_between_axes():
+    counts = world()
+    ratios = np.array([[3.0, 1.0, 2.0]])
+    edge = find_edge(counts)
+    for factor, expected in ((0.99, False), (1.01, True)):
+        prior = Prior(RowPrior(factor * edge * ratios), RowPrior(factor * edge * ratios))
+        assert zero_is_the_mode(counts, prior) is expected
+        assert bool(np.any(find_map(counts, prior, 3, max_iterations=300).rho)) is not expected
+
+
+def find_edge(counts):
+    """The spherical precision above which the mode is zero: the largest singular value of kappa."""
+    kappa = np.zeros((counts.num_words, counts.num_contexts))
+    side = counts.by_word
+    kappa[side.rows(), side.other] = 0.5 * (side.n_pos - side.n_neg.astype(float))
+    return np.linalg.norm(kappa, 2)
+
+
+def test_a_start_at_zero_is_refused_under_every_prior_of_mean_zero():
     prior = Prior(RowPrior([[0.5, 2.0, 8.0]]), RowPrior([[0.5, 2.0, 8.0]]))
-    found = find_map(world(), prior, 3, tolerance=1e-5)
-    assert found.converged
-    left, right = found.rho.T @ found.rho, found.alpha.T @ found.alpha
-    assert_allclose(left, right, atol=1e-4)
-    assert_allclose(left, np.diag(np.diag(left)), atol=1e-4)
-    assert np.all(np.diff(np.diag(left)) < 0)  # the strongest where the prior is widest
+    with pytest.raises(OptionError, match="init is zero"):
+        find_map(world(), prior, 3, init=(np.zeros((30, 3)), np.zeros((20, 3))))
 
 
 def test_a_full_rank_mode_is_certified_global():

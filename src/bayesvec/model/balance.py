@@ -10,6 +10,7 @@ no singular value of :math:`P_\rho^{-1/2} \kappa P_\alpha^{-1/2}` exceeds 1.
 If the precisions of axis k are those of the rows times :math:`a_k` for words and :math:`b_k` for contexts, the best
 factors are again singular vectors: each with its singular value :math:`d` divided between the sides so that both have
 the same prior energy, :math:`\sqrt{a_k b_k}\, d / 2`, and the largest d where :math:`a_k b_k` is smallest.
+The mode is then zero if no singular value exceeds the smallest :math:`\sqrt{a_k b_k}`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -56,13 +57,13 @@ def balanced(rho: Float64, alpha: Float64, prior: Prior) -> tuple[Float64, Float
     Returns
     -------
     rho, alpha : ndarray
-        The balanced factors along their principal axes, the strongest on the axis of the smallest precision, or first
-        if all are equal; the largest coordinate of rho on each axis is positive.
+        The balanced factors along their principal axes, the strongest on the axis with the smallest product of the
+        precisions of both sides, or first if all are equal; the largest coordinate of rho on each axis is positive.
     """
     if not has_balanced_mode(prior):
         raise OptionError(
-            "the prior is not isotropic, nor is it one with mean zero and independent rows that all have the same "
-            "ratios between axes; only under these a balanced mode is known"
+            "balanced factors are known only for isotropic priors, and for priors with mean zero and independent "
+            "rows whose precisions have the same ratios between axes; give such a prior"
         )
     if prior.rho.coupling is not None or prior.alpha.coupling is not None:
         return _balanced_by_forms(rho, alpha, prior)
@@ -102,11 +103,9 @@ def _balanced_by_forms(rho: Float64, alpha: Float64, prior: Prior) -> tuple[Floa
 
 
 def zero_is_the_mode(counts: PairCounts, prior: Prior) -> bool:
-    """Whether an isotropic ``prior`` is so strong, or the data so few, that the mode is exactly zero."""
+    """Whether a prior that `has_balanced_mode` is so strong, or the data so few, that the mode is exactly zero."""
     from scipy.sparse import csr_array
 
-    if not prior.is_isotropic:
-        raise OptionError("the prior has a mean or differs between axes; give an isotropic one")
     side, shape = counts.by_word, (counts.num_words, counts.num_contexts)
     if prior.rho.coupling is not None or prior.alpha.coupling is not None:
         kappa = 0.5 * counts.weight * (side.n_pos - side.n_neg)
@@ -114,10 +113,11 @@ def zero_is_the_mode(counts: PairCounts, prior: Prior) -> bool:
     rho_root, alpha_root = (root[:, 0] for root in _roots(prior, *shape))
     rows = np.repeat(np.arange(counts.num_words), np.diff(side.indptr))
     kappa = 0.5 * counts.weight * (side.n_pos - side.n_neg) / (rho_root[rows] * alpha_root[side.other])
-    if np.max(np.bincount(rows, weights=kappa**2)) > 1.0:
-        return False  # a row longer than 1 bounds the largest singular value; this decides most data
+    limit = np.sqrt((_axis_weights(prior.rho) * _axis_weights(prior.alpha)).min())
+    if np.max(np.bincount(rows, weights=kappa**2)) > limit**2:
+        return False  # the longest row is a lower bound of the largest singular value; this decides most data
     matrix = csr_array((kappa, side.other, side.indptr), shape=shape)
-    return _largest_singular_value(matrix) <= 1.0
+    return _largest_singular_value(matrix) <= limit
 
 
 def _largest_singular_value(matrix: "csr_array[Any, tuple[int, int]]") -> float:

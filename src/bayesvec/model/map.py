@@ -2,14 +2,14 @@ r"""The MAP estimate: the mode of the posterior, by L-BFGS on the compiled densi
 
 Rows differ in curvature as words differ in frequency, so L-BFGS (SciPy's L-BFGS-B; Byrd, Lu, Nocedal & Zhu 1995)
 works on scaled rows: at first by one number each, its approximate posterior standard deviation, and after some
-iterations by the Cholesky factor of its K x K block of the Hessian, measured again every so often. On text that takes
-a quarter of the iterations. Along :math:`(\rho A, \alpha A^{-\top})` the likelihood is constant and the prior alone
-decides, which is slow beside the data; but there the highest point is known (`bayesvec.model.balance`), and the
-search goes to it whenever the blocks are measured.
+iterations by the Cholesky factor of its K x K block of the Hessian, recomputed every so often. On text that takes
+a quarter of the iterations. Along :math:`(\rho A, \alpha A^{-\top})` the likelihood is constant and the prior, which
+varies slowly, decides alone; but there the highest point is known (`bayesvec.model.balance`), and the search goes to
+it whenever the blocks are computed.
 
 Convergence is judged on the same scale: if the gradient of every row is shorter than ``tolerance``, every row is
 within about that many standard deviations of its mode given the others, whatever the size of the corpus. With little
-data the mode under an isotropic prior is zero.
+data the mode under a prior of mean zero is zero.
 """
 
 import time
@@ -36,7 +36,7 @@ Report = Callable[[int, float, float], None]  # iteration, log posterior, scaled
 
 FIRST_STAGE = 50  # iterations with guessed scales of the rows, before they are measured
 SECOND_STAGE = 50  # iterations with measured scales, before rows are scaled by their blocks of the Hessian
-BLOCK_STAGE = 150  # iterations until the blocks are recomputed
+BLOCK_STAGE = 75  # iterations until the factors are balanced and the blocks recomputed
 MEMORY = 10  # corrections that L-BFGS stores
 START_SCALE = 0.1  # relative to the standard deviation of the prior
 MARGIN = 0.9  # fraction of the tolerance that is aimed at: rounding changes the gradient slightly
@@ -126,7 +126,7 @@ def find_map(
     with Threads(check_threads(threads)) as workers, threadpool_limits(1, "blas"):
         model = Model(counts, prior, threads=workers)
         place = None if init is None else _given(model, dim, init)
-        if prior.is_isotropic and zero_is_the_mode(counts, prior):
+        if has_balanced_mode(prior) and zero_is_the_mode(counts, prior):
             theta = np.zeros((counts.num_words + counts.num_contexts, dim))
             return _estimate(model, theta, _Scale(_guessed_scale(model, dim)), tolerance, began)
         best, values, iterations, evaluations = None, [], 0, 0
@@ -328,7 +328,7 @@ def _given(model: Model, dim: int, init: tuple[npt.ArrayLike, npt.ArrayLike]) ->
         raise OptionError(f"init has vectors of {rho.shape[1]} coordinates; dim is {dim}; they must agree")
     if not (np.all(np.isfinite(rho)) and np.all(np.isfinite(alpha))):
         raise OptionError("init has values that are not finite; give finite ones")
-    if not (np.any(rho) or np.any(alpha)) and model.prior.is_isotropic:
+    if not (np.any(rho) or np.any(alpha) or np.any(model.prior.rho.mean) or np.any(model.prior.alpha.mean)):
         raise OptionError("init is zero, where the gradient is zero too; give another one or none")
     return np.concatenate([rho, alpha])
 

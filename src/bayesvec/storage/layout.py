@@ -56,8 +56,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     newer = manifest.get("format_version", 0)
     if isinstance(newer, int) and newer > FORMAT_VERSION:
         versions = manifest.get("versions")
-        version = versions.get("bayesvec") if isinstance(versions, dict) else "of another version"
-        message = f"{folder} was written by bayesvec {version}, in a newer format; update bayesvec to read it"
+        version = versions.get("bayesvec") if isinstance(versions, dict) else None
+        by = f"bayesvec {version}" if isinstance(version, str) else "another bayesvec"
+        message = f"{folder} was written by {by}, in a newer format; update bayesvec to read it"
         raise RunError(message, path=str(folder))
     check_manifest(manifest, folder)
     return manifest
