@@ -113,7 +113,7 @@ def zero_is_the_mode(counts: PairCounts, prior: Prior) -> bool:
     rho_root, alpha_root = (root[:, 0] for root in _roots(prior, *shape))
     rows = np.repeat(np.arange(counts.num_words), np.diff(side.indptr))
     kappa = 0.5 * counts.weight * (side.n_pos - side.n_neg) / (rho_root[rows] * alpha_root[side.other])
-    limit = np.sqrt((_axis_weights(prior.rho) * _axis_weights(prior.alpha)).min())
+    limit = float(np.sqrt((_axis_weights(prior.rho) * _axis_weights(prior.alpha)).min()))
     if np.max(np.bincount(rows, weights=kappa**2)) > limit**2:
         return False  # the longest row is a lower bound of the largest singular value; this decides most data
     matrix = csr_array((kappa, side.other, side.indptr), shape=shape)
