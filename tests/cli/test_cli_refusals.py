@@ -68,7 +68,7 @@ NO_GROUPS = "prior needs groups, and there are none"
         (["--prior", "grouped"], f"the grouped {NO_GROUPS}"),
         (["--prior", "dynamic", "--group-by", "file", "--slice-order", "a,a"], "names a slice twice"),
         (["--phrase-threshold", "3"], "--phrase-threshold is for --phrases"),
-        (["--group-by", "colour"], "group_by is 'colour'; it must be file"),
+        (["--group-by", "colour"], "For a column of a table give --group-column"),
         (["--draws", "9", "--max-draws", "5"], "--max-draws is a limit of --draws auto, and --draws is 9"),
         (["--anchors", "last"], "only --identify fixed"),
         (

@@ -214,3 +214,9 @@ def test_html_shows_the_interval_as_a_bar():
     single = Estimate([[0.25]], "map")._repr_html_()
     assert "no interval" in single
     assert single.count("<path") == 1  # the tick at 0 only
+
+
+def test_the_absolute_value_is_taken_draw_by_draw():
+    estimate = abs(Estimate(np.array([[-1.0, 2.0, -3.0]]), "x"))
+    assert estimate.mean == 2.0
+    assert estimate.label == "abs(x)"

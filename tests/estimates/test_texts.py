@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bayesvec.estimates.texts import few_text, probability_text, with_probability
+from bayesvec.estimates.texts import few_text, formatted, probability_text, with_probability
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,8 @@ def test_sentences():
     assert with_probability("a = 1", "P(above 0)", math.nan) == "a = 1"
     assert few_text(0.0, 5, 999) == "fewer than 0.005"
     assert few_text(0.123, 5, 999) == "0.12"
+
+
+def test_no_negative_zero_is_written():
+    assert formatted([-0.001, -0.004, 0.02], 0.01) == ["0.00", "0.00", "0.02"]
+    assert formatted([-0.006], 0.01) == ["-0.01"]

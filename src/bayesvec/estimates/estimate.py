@@ -147,6 +147,9 @@ class Estimate:
     def __neg__(self) -> "Estimate":
         return Estimate(-self.draws, f"-{_grouped(self.label)}", self.run)
 
+    def __abs__(self) -> "Estimate":
+        return Estimate(abs(self.draws), f"abs({self.label})", self.run)
+
     def __add__(self, other: "Estimate | float") -> "Estimate":
         """Add a number, or another estimate of the same run draw by draw."""
         return self._combined(other, operator.add, "{} + {}")

@@ -176,7 +176,7 @@ class Table(Generic[Row]):
             return "n/a"
         if name in PROBABILITIES:
             return probability_text(value, self.draws)
-        return f"{value:.0f}" if name.startswith("ess") else f"{value:.2f}"
+        return f"{value:.0f}" if name.startswith("ess") else f"{value:z.2f}"
 
 
 def _written(text: str, path: "str | PathLike[str] | None") -> str:

@@ -16,7 +16,7 @@ def formatted(values: list[float], sd: float) -> list[str]:
     if not sd > 0:
         return [f"{value:.3g}" for value in values]
     decimals = min(12, max(2, math.ceil(-math.log10(sd))))
-    return [f"{value:.{decimals}f}" for value in values]
+    return [f"{value:z.{decimals}f}" for value in values]  # z: no negative zero
 
 
 def probability_text(value: float, draws: int | None = None, *, decimals: int = 2) -> str:

@@ -96,7 +96,11 @@ class ReadOptions:
             raise OptionError(
                 "--group-column (group_column=) needs a table: give --text-column (text_column=) as well"
             )
-        one_of("group_by", self.group_by or "file", ("file",))
+        if self.group_by not in (None, "file"):
+            raise OptionError(
+                f"--group-by (group_by=) is {self.group_by!r}; it must be file: each file is a group. For a column "
+                "of a table give --group-column (group_column=)"
+            )
         if self.group_by is not None and self.group_column is not None:
             raise OptionError("groups are either files or in a column: give --group-by or --group-column")
 
