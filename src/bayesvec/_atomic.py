@@ -147,13 +147,18 @@ def check_plain(folder: Path, error: Raised) -> None:
     error : callable
         What to raise; given the message.
     """
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                check_plain(Path(entry.path), error)
-            elif not (os.path.isfile(entry) or os.path.isdir(entry)) and os.path.lexists(entry):
-                what = "a link to nowhere" if entry.is_symlink() else "not a plain file"
-                raise error(f"{entry.path} is {what}; remove it, or restore it from a copy")
+    try:
+        entries = list(os.scandir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as problem:
+        raise error(f"{folder} cannot be read ({problem.strerror}); check its permissions") from None
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            check_plain(Path(entry.path), error)
+        elif not (os.path.isfile(entry) or os.path.isdir(entry)) and os.path.lexists(entry):
+            what = "a link to nowhere" if entry.is_symlink() else "not a plain file"
+            raise error(f"{entry.path} is {what}; remove it, or restore it from a copy")
 
 
 def _remove_abandoned(place: Path) -> None:

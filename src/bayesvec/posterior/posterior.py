@@ -150,7 +150,7 @@ class Posterior:
 
         chains, draws, _, dim = self.rho.shape
         facts = {
-            "words": _slices.number_of_words(self._draws).replace(" words", ""),
+            "words in slices" if self._draws.groups else "words": f"{_slices.count_words(self._draws):,}",
             "contexts": f"{len(self.contexts):,}",
             "dimensions": f"{dim:,}",
             "draws": f"{draws:,} from each of {chains}" if chains > 1 else f"{draws:,}",

@@ -100,12 +100,17 @@ def shared_name(draws: "Draws") -> str:
     return str(_recipe(draws).get("shared", SHARED))
 
 
-def number_of_words(draws: "Draws") -> str:
-    """State how many words there are, or words in slices; the shared vectors of groups are not a slice."""
+def count_words(draws: "Draws") -> int:
+    """Return how many words there are, or words in slices; the shared vectors of groups are not a slice."""
     if draws.groups is None:
-        return many(len(draws.words), "word")
+        return len(draws.words)
     shared = shared_name(draws)
-    return f"{many(sum(group != shared for group in draws.groups), 'word')} in slices"
+    return sum(group != shared for group in draws.groups)
+
+
+def number_of_words(draws: "Draws") -> str:
+    """State how many words there are, or words in slices."""
+    return many(count_words(draws), "word") + (" in slices" if draws.groups is not None else "")
 
 
 def slices_in_time(draws: "Draws") -> tuple[str, ...]:
