@@ -202,7 +202,7 @@ def test_files_are_groups(tmp_path, monkeypatch):
         bv.count(["dem.txt", "right=repub.txt.gz"])
     with pytest.raises(OptionError, match="give --group-by or --group-column"):
         bv.count("a.csv", text_column="film", group_column="user", group_by="file")
-    with pytest.raises(OptionError, match="group_by is 'folder'"):
+    with pytest.raises(OptionError, match="is 'folder'; it must be file"):
         bv.count("dem.txt", group_by="folder")
 
 
