@@ -140,6 +140,8 @@ INTERRUPTED = """
 import os, signal, sys
 from bayesvec.cli import main
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in processes that a shell starts in the background
+
 class Interrupt:
     module = sys.argv.pop(1)
 
