@@ -165,19 +165,18 @@ class _Climb:
         self.theta, self.scale = theta, _Scale(_guessed_scale(self.model, theta.shape[1]))
         self._stage(min(FIRST_STAGE, max_iterations))
         left = max_iterations - self.iterations
-        if left <= 0:
-            return self._balance()
-        self.scale = _Scale(measured_scale(self.model, self.theta))
-        if theta.size * theta.shape[1] * 8 > BLOCK_BYTES:
-            self._stage(left)
-            return self._balance()
-        self._stage(min(SECOND_STAGE, left))
+        blocks = left > 0 and theta.size * theta.shape[1] * 8 <= BLOCK_BYTES
+        if left > 0:
+            self.scale = _Scale(measured_scale(self.model, self.theta))
+            self._stage(min(SECOND_STAGE, left) if blocks else left)
+        if not blocks:
+            self._balance()
+            return
         self._measure_blocks()
         moved = True
         while moved and self.iterations < max_iterations and not self._arrived:
             moved = self._stage(min(BLOCK_STAGE, max_iterations - self.iterations))
             self._measure_blocks()
-        return None
 
     def _measure_blocks(self) -> None:
         """Balance the factors, scale the rows by their blocks of the Hessian, and evaluate the gradient there."""

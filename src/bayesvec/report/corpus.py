@@ -71,7 +71,7 @@ def _vocabulary(counts: "PairCounts") -> str:
     size = f"{counts.num_words:,} words"
     if counts.groups is not None:
         with_data = np.count_nonzero(np.diff(counts.by_word.indptr))
-        size = f"{len(set(word_of_rows(counts))):,} words (in the groups {with_data:,})"
+        size = f"{len(set(word_of_rows(counts))):,} words ({with_data:,} over all groups)"
     if counts.words != counts.contexts:
         size += f" and {counts.num_contexts:,} contexts"
     if recipe.get("tokens"):
