@@ -47,9 +47,11 @@ def make_command(question: Question) -> Any:
         if as_json:
             values = {name: question.to_json(*each) for name, each in answers.items()}
             print_json(values.get("", {"slices": values}))
-            return
-        for answer in answers.values():
-            _print(question.lines(*answer))
+        else:
+            for answer in answers.values():
+                _print(question.lines(*answer))
+        if not question.tells_rare:
+            _note_rare(posterior)
 
     taken = inspect.signature(question.ask).parameters
     parameters = list(_parameters(question))
@@ -69,6 +71,14 @@ def _side_by_side(
             typer.echo(f"bayesvec: nothing at {printable(name)}: {printable(str(error))}", err=True)
         else:
             yield name, (answer, asked | {"at": name})
+
+
+def _note_rare(posterior: "Posterior") -> None:
+    """Tell of words that their slices hardly have, of which an answer says little."""
+    from bayesvec.posterior.slices import few_note
+
+    if rare := posterior.rarely_seen():
+        typer.echo(f"bayesvec: note: {printable(few_note(rare))}", err=True)
 
 
 def _print(parts: "Iterable[str | Table[Any]]") -> None:

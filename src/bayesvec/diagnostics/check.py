@@ -166,7 +166,7 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
 def _disagreement(apart: Sequence[Diagnosis]) -> str:
     """Describe chains that have settled in different places, where more draws do not help."""
     shares = ", ".join(f"{each.disagreeing:.0%} of the {each.kind}" for each in apart)
-    names = ", ".join(name for each in apart for name in each.failing)
+    names = ", ".join([name for each in apart for name in each.failing][:SHOWN])
     worst = max(each.rhat for each in apart)
     return (
         f"the chains found different solutions: each has settled, but they disagree on {shares} "

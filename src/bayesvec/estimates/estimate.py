@@ -19,6 +19,8 @@ from bayesvec.estimates import convergence
 from bayesvec.estimates.intervals import LEVEL, quantiles, shortest, tails, warn_of_few
 from bayesvec.estimates.texts import formatted, plain
 
+FEW_EFFECTIVE = 100  # below this ESS the ends of an interval are rough, and the answer says so
+
 _INNERMOST = re.compile(r"\([^()]*\)")  # brackets without brackets in them
 
 if TYPE_CHECKING:
@@ -251,7 +253,14 @@ class Estimate:
         ess = "n/a" if math.isnan(self.ess) else f"{self.ess:.0f}"
         return (
             f"{label} = {value}, {100 * level:g}% interval {low_text} to {high_text}, R-hat {rhat}, ESS {ess}"
+            f"{self._caveat()}"
         )
+
+    def _caveat(self) -> str:
+        """Return why the interval cannot be trusted yet, in brackets; nothing if it can."""
+        if self.rhat > convergence.RHAT_ALLOWED:
+            return " (the chains disagree)"
+        return " (few effective draws)" if self.ess < FEW_EFFECTIVE else ""
 
     def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
         """Return the summary as plain values, None where a figure is unavailable."""

@@ -1,6 +1,6 @@
 """The neighbours that a word gains and loses from one slice to another: how it differs, not only that it does."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from bayesvec.estimates.estimate import Estimate, Quantity
 from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.per_draw import cosines, each_draw
 from bayesvec.estimates.table import Table
-from bayesvec.posterior.slices import slice_ends, words_in_both
+from bayesvec.posterior.slices import rarely_seen, slice_ends, words_in_both
 from bayesvec.posterior.words import check_number
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ class NeighborChanges:
         The two slices.
     n : int
         How many words count as near.
+    few : dict of str to int
+        Positive samples of the word in those of the two slices that hardly have it.
     """
 
     table: Table[NeighborChange]
@@ -54,6 +56,7 @@ class NeighborChanges:
     first: str
     last: str
     n: int
+    few: dict[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.table.title}\n{self.table}"
@@ -119,7 +122,7 @@ def neighbor_changes(
     )
     difference = Quantity("change", "difference of the cosines")
     made = Table(table, title=title, quantity=difference, draws=posterior.num_draws)
-    return NeighborChanges(made, word, one, other, n)
+    return NeighborChanges(made, word, one, other, n, rarely_seen(posterior, rows[target].tolist()))
 
 
 def _gained_and_lost(draws: "Draws", rows: Int64, target: int, n: int) -> tuple[Float64, Float64]:

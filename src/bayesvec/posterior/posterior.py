@@ -62,6 +62,7 @@ class Posterior:
         self._draws = draws
         self._words = Names(tuple(draws.words), explain=self._outside)
         self._contexts = Names(tuple(draws.contexts), among="among the contexts")
+        self._named: set[int] = set()
 
     # The questions that have a name in Python, written and documented in their modules.
     similarity = _similarity.similarity
@@ -207,7 +208,13 @@ class Posterior:
         wanted = checked_words(words)
         if at is not None:
             self._check_slice(at)
-        return self._words.rows(word if at is None else f"{word}@{at}" for word in wanted)
+        found = self._words.rows(word if at is None else f"{word}@{at}" for word in wanted)
+        self._named.update(found.tolist())
+        return found
+
+    def rarely_seen(self) -> dict[str, int]:
+        """Return the words named in questions so far that their slices hardly have, with their positive samples."""
+        return _slices.rarely_seen(self, sorted(self._named))
 
     def slice_meant(self, words: Iterable[str], at: str | None) -> str | None:
         """Return the slice whose words are meant: ``at``, or that of the shared vectors for words without a slice.

@@ -184,6 +184,26 @@ def is_few(seen: int | None) -> bool:
     return seen is not None and seen < FEW_SEEN
 
 
+def few_note(seen: dict[str, int], most: int = 5) -> str:
+    """Return one sentence on words that were seen seldom, with how often."""
+    texts = [f"{name} ({number:,})" for name, number in sorted(seen.items(), key=lambda each: each[1])]
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return (
+        f"seen fewer than {FEW_SEEN} times in a slice: {', '.join(texts[:most])}{more}; there the prior and the other "
+        "slices decide"
+    )
+
+
+def rarely_seen(posterior: "Posterior", rows: Sequence[int]) -> dict[str, int]:
+    """Return the positive samples of those rows of slices that have too few for the data to decide, by name."""
+    counts = seen_counts(posterior) if posterior.slices else None
+    if counts is None:
+        return {}
+    shared = shared_name(posterior.draws)
+    within = [row for row in rows if posterior.words[row].rpartition("@")[2] != shared]
+    return {posterior.words[row]: int(counts[row]) for row in within if is_few(int(counts[row]))}
+
+
 def _seen_least(posterior: "Posterior", term: str, slices: Sequence[str]) -> dict[str, int] | None:
     """Return for each slice the positive samples of the rarest word of a term; contexts do not count."""
     counts = seen_counts(posterior)

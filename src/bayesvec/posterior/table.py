@@ -116,6 +116,8 @@ class Question:
         Whether the command takes ``--level``.
     terms : mapping of str to Term
         Quantities that the question adds to those users can write.
+    tells_rare : bool
+        Whether the answer itself tells of words that their slices hardly have; else the command does.
     """
 
     ask: Callable[..., Any]
@@ -126,6 +128,7 @@ class Question:
     to_json: Callable[[Any, Asked], Any] = plain_values
     intervals: bool = True
     terms: Mapping[str, Term] = field(default_factory=dict)
+    tells_rare: bool = False
 
 
 _REGISTERED: dict[str, Question] = {}

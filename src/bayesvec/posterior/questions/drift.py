@@ -20,6 +20,7 @@ from bayesvec.posterior.neighbor_changes import NeighborChanges, neighbor_change
 from bayesvec.posterior.slices import (
     FEW_SEEN,
     Trajectory,
+    few_note,
     is_few,
     seen_counts,
     slice_ends,
@@ -304,6 +305,8 @@ def _ask(
 def _lines(answer: Drift | NeighborChanges | list[_Followed], asked: Asked) -> Iterator[str | Table[Any]]:
     if isinstance(answer, NeighborChanges):
         yield answer.table
+        if answer.few:
+            yield few_note(answer.few)
         return
     if isinstance(answer, Drift):
         yield answer.table
@@ -358,5 +361,6 @@ QUESTION = Question(
         ),
     },
     lines=_lines,
+    tells_rare=True,
     to_json=_to_json,
 )
