@@ -7,7 +7,7 @@ from scipy.special import expit
 
 from bayesvec.kernels import rng
 from bayesvec.kernels.hamiltonian import (
-    FEW_AXES,
+    MORE_STEPS,
     STEPS,
     Shapes,
     find_shapes,
@@ -25,10 +25,15 @@ MOVED = {name: case for name, case in CASES.items() if case["count"] >= case["di
 ORDER = np.zeros(1, dtype=np.int64)
 
 
-def reference(side, other, x):
+def empty_shapes(dim, steps=STEPS):
+    """The shape of one row, to be found."""
+    return Shapes(ORDER, np.empty((1, root_size(dim)), dtype=np.float32), np.empty(1), np.array([steps]))
+
+
+def reference(side, other, x, steps=STEPS):
     """Q of the row at a reference, as the kernels take it: the row at ``x``, the other side as it is."""
     dim = len(x)
-    shapes = Shapes(ORDER, np.empty((1, root_size(dim)), dtype=np.float32), np.empty(1))
+    shapes = empty_shapes(dim, steps)
     assert find_shapes(0, 1, side, pad(x), other, make_work(dim), shapes) == -1
     return shapes
 
@@ -73,7 +78,7 @@ def density(side, other, x):
 def twin(side, other, shapes, x, key, relax, *, rotation=None, steps=None, bug=None):
     """The end of the path from ``x`` and the log of the probability to accept it, in plain NumPy."""
     dim = len(x)
-    steps = steps or STEPS[dim >= FEW_AXES]
+    steps = steps or int(shapes.steps[0])
     root = upper(shapes, dim) @ (np.eye(dim) if rotation is None else rotation).T  # root^T root is O Q O^T
     angle = np.arccos(-relax * shapes.fraction[0]) / steps
     kick = np.tan(angle / 2)
@@ -92,12 +97,13 @@ def twin(side, other, shapes, x, key, relax, *, rotation=None, steps=None, bug=N
     return x, change + value - 0.5 * momentum @ momentum
 
 
+@pytest.mark.parametrize("steps", [STEPS, MORE_STEPS])
 @pytest.mark.parametrize("relax", [0.0, 0.9])
 @pytest.mark.parametrize("dim", [1, 2, 5, 8, 20, 64, 100])
-def test_equals_its_numpy_twin(dim, relax):
+def test_equals_its_numpy_twin(dim, relax, steps):
     side, other = make_row(3 * dim + 4, dim, seed=dim, largest=8, mean=0.1, weight=0.7)
     shapes, rotation = (
-        reference(side, other, 0.2 * np.random.default_rng(9).normal(size=dim)),
+        reference(side, other, 0.2 * np.random.default_rng(9).normal(size=dim), steps),
         rotation_of(dim),
     )
     shapes = shapes._replace(root=shapes.root / np.float32(1.2))  # rotated at random Q would be too small
@@ -204,7 +210,7 @@ def test_rows_of_many_segments_are_moved_as_one():
 def test_a_reference_that_breaks_down_is_named():
     side, other = make_row(6, 2, seed=1)
     broken = side._replace(precision=np.full_like(side.precision, np.nan))
-    shapes = Shapes(ORDER, np.empty((1, root_size(2)), dtype=np.float32), np.empty(1))
+    shapes = empty_shapes(2)
     assert find_shapes(0, 1, broken, pad(np.ones(2)), other, make_work(2), shapes) == 0
 
 

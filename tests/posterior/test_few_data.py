@@ -51,6 +51,35 @@ def test_trajectory(run, bayesvec):
     assert bv.open(run).trajectory("projection(tax; war:law)").seen == {"2001": 12, "2002": 180}
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        ("similarity", "tax", "war", "--at", "2001"),
+        ("neighbors", "war", "-n", "1", "--at", "2001"),
+        ("contrast", "cosine(tax, war)", "--between", "2001,2002"),
+        ("similarity", "tax@2001", "war@2001", "--json"),
+    ],
+)
+def test_answers_about_one_slice(run, bayesvec, question):
+    status, out, err = bayesvec(question[0], run, *question[1:])
+    assert status == 0
+    assert "seen fewer than 100 times in a slice: war@2001 (12); there the prior and the other slices decide" in err
+    assert "seen fewer" not in out
+
+
+def test_words_that_are_frequent_in_their_slice_get_no_note(run, bayesvec):
+    assert "seen fewer" not in bayesvec("similarity", run, "tax", "war", "--at", "2002")[2]
+    assert bv.open(run).rarely_seen() == {}  # nothing was asked
+
+
+def test_neighbours_gained_and_lost(run, bayesvec):
+    status, out, _ = bayesvec("drift", run, "--word", "war", "-n", "1")
+    assert status == 0
+    assert "seen fewer than 100 times in a slice: war@2001 (12)" in out
+    assert bv.open(run).neighbor_changes("war", n=1).to_dict()["few"] == {"war@2001": 12}
+    assert bv.open(run).neighbor_changes("tax", n=1).few == {}
+
+
 def test_drift(run):
     answer = bv.open(run).drift(by="distance")
     row = next(row for row in answer.table if row.word == "war")

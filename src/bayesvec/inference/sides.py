@@ -20,7 +20,16 @@ from bayesvec.errors import NumericalError
 from bayesvec.inference.contract import Near
 from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import Coupling, couple_rows
-from bayesvec.kernels.hamiltonian import Rotation, Shapes, find_shapes, make_rotation, root_size
+from bayesvec.kernels.hamiltonian import (
+    FEW_AXES,
+    MORE_STEPS,
+    STEPS,
+    Rotation,
+    Shapes,
+    find_shapes,
+    make_rotation,
+    root_size,
+)
 from bayesvec.kernels.row_work import RowSide, make_work
 from bayesvec.kernels.rows import SEGMENT
 from bayesvec.kernels.trees import Trees
@@ -30,6 +39,7 @@ from bayesvec.priors.coupling import Sparse, colours, search_breadth_first
 from bayesvec.storage.room import CURVATURE_BYTES
 
 TREE_SHARE = 0.25  # of a sweep's time that redrawing whole trees may add to it, on average
+MANY = 0.4  # of the other side's rows: what the rows have that mix slowest
 TREE_BYTES = 64 << 20  # that a tree may take in each thread
 
 
@@ -121,6 +131,12 @@ def movable(sizes: Int64, fixed: Bool, dim: int) -> Int64:
     return rows
 
 
+def path_steps(sizes: Int64, others: int, dim: int) -> Int64:
+    """Return the steps of a path of each row, by its number of pairs: more for those that occur with many others."""
+    many = (sizes >= MANY * others) & (dim >= FEW_AXES)
+    return np.where(many, MORE_STEPS, STEPS).astype(np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Half:
     """One side of the problem: half of a sweep."""
@@ -189,7 +205,8 @@ class Half:
         if self.purpose == rng.ALPHA:
             rows, other, sizes = near.alpha, near.rho, near.rho_sizes
         dim, count = rows.shape[1], len(chosen)
-        shapes = Shapes(chosen, np.empty((count, root_size(dim)), dtype=np.float32), np.empty(count))
+        steps = path_steps(np.diff(self.side.indptr)[chosen], len(other), dim)
+        shapes = Shapes(chosen, np.empty((count, root_size(dim)), dtype=np.float32), np.empty(count), steps)
         x, y = padded_rows(rows), padded_rows(other)
         broken = find_shapes(0, count, self.side, x, y, make_work(dim), shapes)
         if broken >= 0:

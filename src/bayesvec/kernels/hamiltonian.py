@@ -40,10 +40,11 @@ from bayesvec.kernels.rng import Key, fill_normals, uniforms
 from bayesvec.kernels.row_work import RowSide, Work, clear, padded_count, take_pairs
 from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, data_fraction
 from bayesvec.kernels.vector import aligned_zeros, padded
-from bayesvec.kernels.vector_rows import add_eight, dot_eight, scale_four
+from bayesvec.kernels.vector_rows import add_block, add_eight, dot_block, dot_eight, scale_four
 
-FEW_AXES = 32
-STEPS = 3, 4  # of a path with fewer axes, and with more: a rejection also undoes the overrelaxation around it
+STEPS = 3  # of a path
+MORE_STEPS = 5  # of rows that occur with many others: a rejection also undoes the overrelaxation around it
+FEW_AXES = 32  # with fewer, few paths are rejected
 
 
 class Shapes(NamedTuple):
@@ -52,6 +53,7 @@ class Shapes(NamedTuple):
     row: Int64  # (matrices,) the row of each, rising
     root: Float32  # (matrices, `root_size`) U^-1, in blocks of eight rows from the diagonal on
     fraction: Float64  # (matrices,) of the trace that is due to the data
+    steps: Int64  # (matrices,) of a path of the row
 
 
 def root_size(dim: int) -> int:
@@ -187,14 +189,17 @@ def _evaluate(
         x, precision, shift = float(place[k]), side.precision[row, k], side.shift[row, k]
         prior += x * (shift - 0.5 * precision * x)
         slope[k] = shift - precision * x
-    for start in range(side.indptr[row], side.indptr[row + 1], len(work.panel)):
-        count = min(len(work.panel), side.indptr[row + 1] - start)
-        if count % 8 == 0:
+    start, last = side.indptr[row], side.indptr[row + 1]
+    while start < last:
+        count = min(len(work.panel), last - start)
+        if count >= 8:  # as they lie, in whole vectors
+            count -= count % 8
             stop = start + count
             numbers, n, kappa = side.other[start:stop], side.n[start:stop], side.kappa[start:stop]
         else:
             take_pairs(start, count, side, work)
             numbers, n, kappa = work.numbers, work.n, work.kappa
+        start += count
         size = padded_count(count)
         for p in range(0, size, 8):
             dot_eight(other, numbers, p, place, eta)
@@ -225,8 +230,7 @@ def _whiten(root: Float32, rotation: Rotation, path: Path) -> None:
         add_eight(rotation.forth, path.axes, p, line, rotated)
     entry = 0
     for p in range(0, width, 8):
-        block = root[entry : entry + 8 * (width - p)].reshape((8, width - p))
-        add_eight(block, path.axes, 0, rotated[p:], force[p:])
+        add_block(root, entry, width - p, p, rotated, force)
         entry += 8 * (width - p)
 
 
@@ -235,8 +239,7 @@ def _advance(root: Float32, rotation: Rotation, path: Path) -> None:
     """Add O U^-1 ``path.step`` to the place."""
     line, width, entry = path.line, len(path.step), 0
     for p in range(0, width, 8):
-        block = root[entry : entry + 8 * (width - p)].reshape((8, width - p))
-        dot_eight(block, path.axes, 0, path.step[p:], line[p:])
+        dot_block(root, entry, width - p, p, path.step, line)
         entry += 8 * (width - p)
     for p in range(0, width, 8):
         add_eight(rotation.back, path.axes, p, line, path.place)
@@ -256,6 +259,7 @@ def _move_row(
     side: RowSide,
     root: Float32,
     fraction: float,
+    steps: int,
     rotation: Rotation,
     x: Float32,
     other: Float32,
@@ -265,7 +269,6 @@ def _move_row(
     path: Path,
 ) -> float:
     """Move one row to the end of a path, if that is accepted; return the log likelihood where it is then."""
-    steps = STEPS[0] if work.dim < FEW_AXES else STEPS[1]
     dim, force, momentum, step = work.dim, path.force, path.momentum, path.step
     angle = math.acos(-fraction * overrelax) / steps
     cosine, sine, kick = math.cos(angle), math.sin(angle), math.tan(0.5 * angle)
@@ -313,7 +316,7 @@ def move_rows(
     for place in range(first, last):
         number = int(order[place])
         row = int(shapes.row[number])
-        root, fraction = shapes.root[number], shapes.fraction[number]
+        root, fraction, steps = shapes.root[number], shapes.fraction[number], int(shapes.steps[number])
         likelihood[row] = _move_row(
-            row, side, root, fraction, rotation, rows[row], other, overrelax, key, work, path
+            row, side, root, fraction, steps, rotation, rows[row], other, overrelax, key, work, path
         )

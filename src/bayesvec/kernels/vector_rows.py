@@ -20,6 +20,52 @@ def _numbered_rows(context: Any, builder: Any, kinds: Any, args: Any, count: int
     return rows, builder.udiv(width, as_index(FLOATS.lanes))
 
 
+def _block_rows(context: Any, builder: Any, kinds: Any, args: Any) -> tuple[list[Any], Any]:
+    """Pointers to eight rows of length ``args[2]`` from ``args[0][args[1]]`` on, and their number of vectors."""
+    block, _ = row_of(context, builder, kinds[0], args[0])
+    starts = [builder.add(args[1], builder.mul(args[2], as_index(i))) for i in range(8)]
+    rows = [builder.gep(block, [start]) for start in starts]
+    return rows, builder.udiv(args[2], as_index(FLOATS.lanes))
+
+
+def _emit_dots(builder: Any, rows: list[Any], vectors: Any, x: Any, out: Any) -> None:
+    """Emit the products of eight rows with ``x``, put where ``out`` points to."""
+
+    def body(index: Any, sums: list[Any]) -> list[Any]:
+        offset = builder.mul(index, as_index(FLOATS.lanes))
+        right = FLOATS.load(builder, x, offset)
+        pieces = [FLOATS.load(builder, row, offset) for row in rows]
+        return [
+            FLOATS.multiply_add(builder, piece, right, total)
+            for piece, total in zip(pieces, sums, strict=True)
+        ]
+
+    sums = emit_loop(builder, vectors, [FLOATS.zero] * 8, body, short=True)
+    half = Vectors(ir.FloatType(), 4)
+    for i in (0, 4):
+        half.store(builder, FLOATS.sums_of_four(builder, sums[i : i + 4]), out, as_index(i))
+
+
+def _emit_sum(builder: Any, rows: list[Any], vectors: Any, weights: Any, y: Any) -> None:
+    """Emit the addition of eight rows to ``y``, each times its weight; the weights lie where ``weights`` points to."""
+    scales = [FLOATS.spread(builder, builder.load(builder.gep(weights, [as_index(i)]))) for i in range(8)]
+
+    def body(index: Any, nothing: list[Any]) -> list[Any]:
+        offset = builder.mul(index, as_index(FLOATS.lanes))
+        total = FLOATS.load(builder, y, offset)
+        for row, scale in zip(rows, scales, strict=True):
+            total = FLOATS.multiply_add(builder, scale, FLOATS.load(builder, row, offset), total)
+        FLOATS.store(builder, total, y, offset)
+        return []
+
+    emit_loop(builder, vectors, [], body, short=True)
+
+
+def _at(context: Any, builder: Any, kind: Any, array: Any, place: Any) -> Any:
+    """Pointer to an entry of an array."""
+    return builder.gep(row_of(context, builder, kind, array)[0], [place])
+
+
 def _dot_eight(typing, source, numbers, place, x, out):  # type: ignore[no-untyped-def]
     signature = types.void(source, numbers, types.int64, x, out)
 
@@ -27,22 +73,19 @@ def _dot_eight(typing, source, numbers, place, x, out):  # type: ignore[no-untyp
         kinds = signature.args
         rows, vectors = _numbered_rows(context, builder, kinds, args, 8)
         x, _ = row_of(context, builder, kinds[3], args[3])
-        out, _ = row_of(context, builder, kinds[4], args[4])
+        _emit_dots(builder, rows, vectors, x, _at(context, builder, kinds[4], args[4], args[2]))
 
-        def body(index: Any, sums: list[Any]) -> list[Any]:
-            offset = builder.mul(index, as_index(FLOATS.lanes))
-            right = FLOATS.load(builder, x, offset)
-            pieces = [FLOATS.load(builder, row, offset) for row in rows]
-            return [
-                FLOATS.multiply_add(builder, piece, right, total)
-                for piece, total in zip(pieces, sums, strict=True)
-            ]
+    return signature, generate
 
-        sums = emit_loop(builder, vectors, [FLOATS.zero] * 8, body, short=True)
-        half = Vectors(ir.FloatType(), 4)
-        for i in (0, 4):
-            offset = builder.add(args[2], as_index(i))
-            half.store(builder, FLOATS.sums_of_four(builder, sums[i : i + 4]), out, offset)
+
+def _dot_block(typing, block, entry, width, place, x, out):  # type: ignore[no-untyped-def]
+    signature = types.void(block, types.int64, types.int64, types.int64, x, out)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        kinds = signature.args
+        rows, vectors = _block_rows(context, builder, kinds, args)
+        x, out = (_at(context, builder, kinds[i], args[i], args[3]) for i in (4, 5))
+        _emit_dots(builder, rows, vectors, x, out)
 
     return signature, generate
 
@@ -82,20 +125,20 @@ def _add_eight(typing, source, numbers, place, weight, y):  # type: ignore[no-un
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
         kinds = signature.args
         rows, vectors = _numbered_rows(context, builder, kinds, args, 8)
-        held, _ = row_of(context, builder, kinds[3], args[3])
-        places = [builder.add(args[2], as_index(i)) for i in range(8)]
-        weights = [FLOATS.spread(builder, builder.load(builder.gep(held, [place]))) for place in places]
         y, _ = row_of(context, builder, kinds[4], args[4])
+        _emit_sum(builder, rows, vectors, _at(context, builder, kinds[3], args[3], args[2]), y)
 
-        def body(index: Any, nothing: list[Any]) -> list[Any]:
-            offset = builder.mul(index, as_index(FLOATS.lanes))
-            total = FLOATS.load(builder, y, offset)
-            for row, weight in zip(rows, weights, strict=True):
-                total = FLOATS.multiply_add(builder, weight, FLOATS.load(builder, row, offset), total)
-            FLOATS.store(builder, total, y, offset)
-            return []
+    return signature, generate
 
-        emit_loop(builder, vectors, [], body, short=True)
+
+def _add_block(typing, block, entry, width, place, weight, y):  # type: ignore[no-untyped-def]
+    signature = types.void(block, types.int64, types.int64, types.int64, weight, y)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        kinds = signature.args
+        rows, vectors = _block_rows(context, builder, kinds, args)
+        weights, y = (_at(context, builder, kinds[i], args[i], args[3]) for i in (4, 5))
+        _emit_sum(builder, rows, vectors, weights, y)
 
     return signature, generate
 
@@ -156,10 +199,14 @@ def _add_tail(typing, matrix, target, source, scale, start, stop):  # type: igno
 
 # out[place + i] = source[numbers[place + i]] @ x for i < 8: float32 rows
 dot_eight: Any = intrinsic(_dot_eight)
+# out[place + i] = block[entry + i * width :][:width] @ x[place:][:width] for i < 8: eight rows of a flat array
+dot_block: Any = intrinsic(_dot_block)
 # for i < 4, with j = place + i: panel[j] = root[j] * source[numbers[j]]; y += weight[j] * source[numbers[j]]
 scale_four: Any = intrinsic(_scale_four)
 # y += weight[j] * source[numbers[j]] for j = place .. place + 7
 add_eight: Any = intrinsic(_add_eight)
+# y[place:][:width] += weight[place + i] * block[entry + i * width :][:width] for i < 8
+add_block: Any = intrinsic(_add_block)
 # returns left[i] @ right[j] of float32 rows
 dot_rows: Any = intrinsic(_dot_rows)
 # returns matrix[row, start:stop] @ x[start:stop] of float64 rows
