@@ -22,9 +22,13 @@ from threadpoolctl import threadpool_limits
 import bayesvec as bv
 from bayesvec._parallel import Threads, default_threads
 from bayesvec.datasets.files import VARIABLE
+from bayesvec.inference.contract import Near, Problem
+from bayesvec.inference.gibbs.sampler import prepare
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma import fill_polyagamma
-from bayesvec.priors import spherical
+from bayesvec.model.density import Model
+from bayesvec.model.map import conditional_sizes
+from bayesvec.priors import covariance, spherical
 from bayesvec.simulation.pairs import simulate
 
 CORES = default_threads()
@@ -146,6 +150,38 @@ def against_machine(counts, prior, dim, repeats):
     }
 
 
+def by_dynamics(counts, dim, repeats):
+    """Return the time of a sweep by Hamiltonian dynamics over that of one by Polya-Gamma variables.
+
+    Its useful operations, over the rate of a large sgemm, are the two products with each pair's vector in each
+    gradient. Both sweeps are those of the default prior, on all cores.
+    """
+    prior, threads = covariance(dim), Threads(CORES)
+    augmented = Chain(make_sampler(counts, prior, dim), threads)
+    with threadpool_limits(1):
+        augmented.sweep(10)
+    rho, alpha, scales = augmented.state
+    theta = np.concatenate([rho, alpha]).astype(np.float64)
+    sizes = np.split(conditional_sizes(Model(counts, prior.at(scales), threads=threads), theta), [len(rho)])
+    sampler = prepare(Problem(counts, prior, dim, near=Near(rho, alpha, *sizes, scales=scales)))
+    moved = Chain(sampler, threads, rho=rho, alpha=alpha, scales=scales)
+    moved.number = 1  # of 16 sweeps the first is by Polya-Gamma variables
+    work = 0
+    for half in (sampler.by_word, sampler.by_context):
+        shapes = half.near.shapes
+        work += 4 * dim * int(((shapes.steps + 1) * np.diff(half.side.indptr)[shapes.row]).sum())
+    ratios, shares = [], []
+    with threadpool_limits(1):
+        moved.sweep()
+    for _ in range(repeats):
+        rate = sgemm_rate(CORES)
+        with threadpool_limits(1):
+            one, other = seconds(moved.sweep), seconds(augmented.sweep)
+        ratios.append(one / other)
+        shares.append(work / one / rate)
+    return {"time_over_augmented": median(ratios), "share_of_sgemm": median(shares)}
+
+
 def polya_gamma_ratio(sampler, state):
     """Return the time per draw at this setting's own (n, eta), against the package's default, on one core each."""
     side = sampler.by_word.side
@@ -198,7 +234,10 @@ def main():
         ],
         "against_machine": {"pairs": pairs, **against_machine(world, spherical(100.0), 100, 5)},
         "text": {"source": name, "words": given.words},
-        "on_text": [against_machine(text, spherical("learn"), dim, 5) for dim in (20, 50, 100)],
+        "on_text": [
+            against_machine(text, spherical("learn"), dim, 5) | {"dynamics": by_dynamics(text, dim, 5)}
+            for dim in (20, 50, 100)
+        ],
         "growth": growth(
             {"vocab": 2000, "dim": 50, "pairs": 10**6},
             {"pairs": (10**5, 10**6, 3 * 10**6), "vocab": (1000, 2000, 4000), "dim": (25, 50, 100)},
@@ -212,6 +251,11 @@ def main():
             f"{where}, {row['distinct_pairs']:,} pairs, K={row['dim']}: {row['share_of_sgemm']:.2f} of the machine's "
             f"sgemm rate, {CORES} threads over one {row['threads_speedup']:.2f}x, identical: "
             f"{row['threads_identical']}"
+        )
+    for row in results["on_text"]:
+        print(
+            f"{name}, K={row['dim']}: a sweep by Hamiltonian dynamics takes {row['dynamics']['time_over_augmented']:.2f} "
+            f"of the time, at {row['dynamics']['share_of_sgemm']:.2f} of the sgemm rate"
         )
     machine = results["against_machine"]
     print(f"Polya-Gamma, time over the package's: {machine['polya_gamma']['ours_over_package']:.3f}")
