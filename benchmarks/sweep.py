@@ -254,8 +254,9 @@ def main():
         )
     for row in results["on_text"]:
         print(
-            f"{name}, K={row['dim']}: a sweep by Hamiltonian dynamics takes {row['dynamics']['time_over_augmented']:.2f} "
-            f"of the time, at {row['dynamics']['share_of_sgemm']:.2f} of the sgemm rate"
+            f"{name}, K={row['dim']}: a sweep by Hamiltonian dynamics takes "
+            f"{row['dynamics']['time_over_augmented']:.2f} of the time, at "
+            f"{row['dynamics']['share_of_sgemm']:.2f} of the sgemm rate"
         )
     machine = results["against_machine"]
     print(f"Polya-Gamma, time over the package's: {machine['polya_gamma']['ours_over_package']:.3f}")

@@ -50,7 +50,7 @@ def test_a_sentence_says_why_an_interval_cannot_be_trusted_yet():
     draws = np.random.default_rng(0).normal(size=(2, 400))
     slow = np.cumsum(np.random.default_rng(1).normal(size=(1, 400)), axis=1)
     assert Estimate(draws).sentence().endswith(f"ESS {Estimate(draws).ess:.0f}")
-    assert Estimate(draws + [[0.0], [3.0]]).sentence().endswith(" (the chains disagree)")
+    assert Estimate(draws + np.array([[0.0], [3.0]])).sentence().endswith(" (the chains disagree)")
     assert Estimate(draws[:, :30]).sentence().endswith(" (few effective draws)")
     assert Estimate(np.tile(slow, (2, 1))).rhat > 1.05
     assert not Estimate(np.ones((2, 400))).sentence().endswith(")")

@@ -11,13 +11,18 @@ from bayesvec.inference.gibbs import ahead
 # runs what the second process runs, then counts what a run with all defaults still has to compile
 AFTER = """
 import bayesvec as bv
-from bayesvec.inference.gibbs.ahead import compile_sampler
-from bayesvec.kernels import axes, rows, rng
+from bayesvec.inference.gibbs.ahead import compile_moves, compile_sampler
+from bayesvec.kernels import axes, density, hamiltonian, rows, rng
 compile_sampler()
-before = [len(kernel.signatures) for kernel in (rows.redraw_rows, axes.draw_axis_change, rng.gamma)]
+compile_moves()
+kernels = (
+    rows.redraw_rows, axes.draw_axis_change, rng.gamma,
+    hamiltonian.find_shapes, hamiltonian.move_rows, density.curvature_rows,
+)
+before = [len(kernel.signatures) for kernel in kernels]
 counts, _ = bv.simulate(12, 3, pairs=600, seed=1)
-bv.fit(counts, 3, draws=4, warmup=4, threads=1, progress=False)
-after = [len(kernel.signatures) for kernel in (rows.redraw_rows, axes.draw_axis_change, rng.gamma)]
+bv.fit(counts, 3, draws=4, warmup=4, threads=1, progress=False, options={"hamiltonian": "always"})
+after = [len(kernel.signatures) for kernel in kernels]
 print(before, after)
 """
 
@@ -61,4 +66,4 @@ def test_a_run_with_defaults_needs_no_other_version_of_the_kernels():
         [sys.executable, "-c", AFTER], capture_output=True, text=True, check=True, env=dict(os.environ)
     )
     before, after = result.stdout.strip().split("] [")
-    assert before.strip("[]") == after.strip("[]") == "1, 1, 1"
+    assert before.strip("[]") == after.strip("[]") == "1, 1, 1, 1, 1, 1"

@@ -63,7 +63,10 @@ def test_trajectory(run, bayesvec):
 def test_answers_about_one_slice(run, bayesvec, question):
     status, out, err = bayesvec(question[0], run, *question[1:])
     assert status == 0
-    assert "seen fewer than 100 times in a slice: war@2001 (12); there the prior and the other slices decide" in err
+    assert (
+        "seen fewer than 100 times in a slice: war@2001 (12); there the prior and the other slices decide"
+        in err
+    )
     assert "seen fewer" not in out
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
 
 PAIRS = 200  # of each kind
-# Of frequent words there are more: in text they decide when a run may end, and of 200 the share that passes would have
-# a standard error of 1.5% around the 95% that are wanted.
+# Of frequent words there are more: in text they decide when a run may end, and of 200 the share that passes would
+# have a standard error of 1.5% around the 95% that are wanted.
 FREQUENT_TIMES = 5
 # Words that occur with everything are strongly correlated with all their contexts, so they mix several times slower.
 # At this ESS the Monte Carlo error of the mean is a tenth of the standard deviation, which is accepted for these, and

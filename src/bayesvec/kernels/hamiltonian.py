@@ -273,22 +273,26 @@ def _move_row(
     angle = math.acos(-fraction * overrelax) / steps
     cosine, sine, kick = math.cos(angle), math.sin(angle), math.tan(0.5 * angle)
     fill_normals(key, row, NORMALS, momentum)
-    path.place[:] = x
-    prior, likelihood = _evaluate(row, side, other, True, work, path)
-    change = 0.5 * _square(momentum) - (prior + likelihood)
-    _whiten(root, rotation, path)
-    for number in range(1, steps + 1):
-        for k in range(dim):
-            momentum[k] += kick * force[k]
-            step[k] = sine * momentum[k]
-        _advance(root, rotation, path)
-        prior, moved = _evaluate(row, side, other, number == steps, work, path)
+    for k in range(len(x)):
+        path.place[k] = x[k]
+    likelihood, change, moved = 0.0, 0.0, 0.0
+    for number in range(steps + 1):  # the start, and the end of each step
+        if number > 0:
+            for k in range(dim):
+                momentum[k] += kick * force[k]
+                step[k] = sine * momentum[k]
+            _advance(root, rotation, path)
+        prior, moved = _evaluate(row, side, other, number % steps == 0, work, path)
         _whiten(root, rotation, path)
+        if number == 0:
+            likelihood, change = moved, 0.5 * _square(momentum) - (prior + moved)
+            continue
         for k in range(dim):
             momentum[k] = cosine * momentum[k] + kick * (force[k] + step[k])
     change += (prior + moved) - 0.5 * _square(momentum)
     if math.log(uniforms(key, row, NORMALS + NORMALS_STEP)[0]) < change:  # never, if it is not a number
-        x[:] = path.place
+        for k in range(len(x)):
+            x[k] = path.place[k]
         likelihood = moved
     return likelihood
 

@@ -45,7 +45,7 @@ _RESTART: Any = np.int64(3 << 30)  # a plain number would be a type, and a compi
 MOST_INNER_STEPS = int(_RESTART - NORMALS) // NORMALS_STEP  # that keep out of the restart's blocks
 
 
-@inlined
+@compiled
 def fill_panel(
     row: int,
     start: int,
@@ -145,7 +145,7 @@ def draw_many(
     return finite
 
 
-@inlined
+@compiled
 def _draw_few(
     row: int,
     first: int,

@@ -47,7 +47,7 @@ def _emit_dots(builder: Any, rows: list[Any], vectors: Any, x: Any, out: Any) ->
 
 
 def _emit_sum(builder: Any, rows: list[Any], vectors: Any, weights: Any, y: Any) -> None:
-    """Emit the addition of eight rows to ``y``, each times its weight; the weights lie where ``weights`` points to."""
+    """Emit the addition of eight rows to ``y``, each times its weight, of which ``weights`` points to the first."""
     scales = [FLOATS.spread(builder, builder.load(builder.gep(weights, [as_index(i)]))) for i in range(8)]
 
     def body(index: Any, nothing: list[Any]) -> list[Any]:

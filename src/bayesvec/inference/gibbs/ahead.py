@@ -1,15 +1,20 @@
-"""Compile the sampler in a second process while this one counts text and looks for a start.
+"""Compile the sampler in a second process while this one counts text, and then the rest.
 
-Only a first start after an installation or update compiles. The second process sweeps over a handful of pairs,
-which puts the compiled code into Numba's cache on disk; the sampler then takes it from there.
+Only a first start after an installation or update compiles. The second process sweeps over a handful of pairs by
+Polya-Gamma variables, which puts the compiled code into Numba's cache on disk; the sampler then takes it from there.
+When this process comes to need it, it compiles what is left, Hamiltonian dynamics above all, before it waits.
 """
 
 import atexit
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 from bayesvec._parallel import Threads, default_threads
 from bayesvec.kernels.compiled import is_cached
+
+if TYPE_CHECKING:
+    from bayesvec.counts.pairs import PairCounts
 
 PATIENCE = 120.0  # seconds to wait for the second process; after that this one compiles too
 
@@ -30,36 +35,61 @@ def start() -> bool:
 
 
 def wait() -> None:
-    """Wait until what was started is compiled; if the second process fails, the sampler compiles as usual."""
-    for process in _started:
+    """Compile the rest and wait for what was started; if the second process fails, the sampler compiles as usual."""
+    started = _started.copy()
+    _started.clear()
+    if started:
+        compile_moves()
+    for process in started:
         try:
             process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
         atexit.unregister(process.kill)
-    _started.clear()
+
+
+def _few_pairs() -> "PairCounts":
+    from bayesvec.counts.pairs import from_pairs
+
+    names = ("a", "b")
+    return from_pairs([0, 0, 1], [0, 1, 1], n_pos=[1, 2, 0], n_neg=[1, 0, 3], words=names, contexts=names)
 
 
 def compile_sampler() -> None:
-    """Sweep over a few pairs, with the default prior, as a run with all defaults does."""
+    """Sweep over a few pairs by Polya-Gamma variables: with the default prior, and with a learned precision."""
+    from bayesvec.inference.contract import Problem, Start
+    from bayesvec.inference.gibbs.precisions import INTERWEAVE_EVERY
+    from bayesvec.inference.gibbs.sampler import prepare
+    from bayesvec.priors import covariance, spherical
+
+    for prior in (covariance(2), spherical("learn")):
+        sampler = prepare(Problem(_few_pairs(), prior, 2))
+        state = sampler.init(Start(seed=1, chain=0))
+        sampler.step(state, seed=1, chain=0, number=INTERWEAVE_EVERY, threads=Threads(1))
+
+
+def compile_moves() -> None:
+    """Move a few rows by Hamiltonian dynamics, near a start whose spread is found as that of a run is."""
     import numpy as np
 
-    from bayesvec.counts.pairs import from_pairs
-    from bayesvec.inference.contract import Near, Problem, Start
-    from bayesvec.inference.gibbs import AUGMENT_EVERY, Options
+    from bayesvec.inference.contract import Near, Problem
+    from bayesvec.inference.gibbs import Options
+    from bayesvec.inference.gibbs.engine import Local
     from bayesvec.inference.gibbs.sampler import prepare
+    from bayesvec.kernels import rng
+    from bayesvec.model.density import Model
+    from bayesvec.model.map import conditional_sizes
     from bayesvec.priors import covariance
 
-    names = ("a", "b")
-    counts = from_pairs([0, 0, 1], [0, 1, 1], n_pos=[1, 2, 0], n_neg=[1, 0, 3], words=names, contexts=names)
-    ones = np.ones((2, 2), dtype=np.float32)
-    near = Near(ones, ones, ones, ones, scales=np.ones(2))
+    counts, prior, threads = _few_pairs(), covariance(2), Threads(1)
+    ones, scales = np.ones((2, 2), dtype=np.float32), np.ones(2)
+    sizes = conditional_sizes(Model(counts, prior.at(scales), threads=threads), np.ones((4, 2)))
+    near = Near(ones, ones, sizes[:2], sizes[2:], scales=scales)
     options = Options(hamiltonian="always")
-    sampler = prepare(Problem(counts, covariance(2), 2, options=options, near=near))
-    state = sampler.init(Start(seed=1, chain=0))
-    for number in (1, AUGMENT_EVERY):  # by Hamiltonian dynamics, and by Polya-Gamma variables
-        sampler.step(state, seed=1, chain=0, number=number, threads=Threads(1))
+    sampler = prepare(Problem(counts, prior, 2, options=options, near=near))
+    half, key = sampler.by_word, rng.make_key(1, rng.RHO, sweep=1)
+    Local(threads, 2, sampler.tables).redraw(half, ones, ones, options, key)
 
 
 if __name__ == "__main__":
