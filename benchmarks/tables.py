@@ -10,6 +10,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 PAGES = [FOLDER.parent / "README.md", FOLDER.parent / "docs" / "defaults.md"]
+ALL_WORDS = 10**8  # as many as a corpus has
 CORPORA = {"house": "House speeches", "sotu": "State of the Union", "python-docs": "Python's documentation"}
 
 
@@ -193,16 +194,15 @@ def similarity():
 def trust():
     """Time until a run with all defaults is long enough."""
     rows = []
-    for name in ("trust", "trust-sotu"):
+    for name in sorted(path.stem for path in (FOLDER / "results").glob("trust*.json")):
         record = read(name)
-        if record is None:
-            continue
         for row in record["results"]["rows"]:
+            words = f", {row['words'] / 1e6:g}M words" if row["words"] < ALL_WORDS else ""
             ours, verdict = row["bayesvec"], row["bayesvec"]["verdict"].partition(",")[0]
             minutes, seconds = divmod(round(ours["seconds"]), 60)
             rows.append(
                 [
-                    f"{CORPORA[record['results']['settings']['corpus']]}, K = {row['dim']}",
+                    f"{CORPORA[record['results']['settings']['corpus']]}{words}, K = {row['dim']}",
                     f"{ours['pairs'] / 1e6:.1f}M",
                     f"{ours['warmup']} + {ours['draws']}",
                     f"{minutes}:{seconds:02}",

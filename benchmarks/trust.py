@@ -9,7 +9,8 @@ sizes of words, vocabulary or dimension the table ends in the slopes of log time
 Stan, nutpie and SMURFF are compared elsewhere (benchmarks/ess.py has nutpie).
 
 Usage: python benchmarks/trust.py [--corpus house|sotu] [--words 1000000 ...] [--vocab 5000 ...] [--dim 50 ...]
-       [--repeat 3] [--fits 50] [--seed 1]      (--repeat: gensim fits of which the median is taken)
+       [--repeat 3] [--fits 50] [--seed 1] [--name trust]
+       (--repeat: gensim fits of which the median is taken; --name: of the record)
 """
 
 import itertools
@@ -92,7 +93,7 @@ def slopes(rows):
 
 def main():
     options = report.options(
-        __doc__, corpus="house", words=[1_000_000], vocab=[5000], dim=[50], repeat=3, fits=50, seed=1
+        __doc__, corpus="house", words=[1_000_000], vocab=[5000], dim=[50], repeat=3, fits=50, seed=1, name="trust"
     )
     folder = data_folder(FILES[options.corpus])
     rows = []
@@ -117,8 +118,7 @@ def main():
     found = slopes(rows)
     for name, slope in found.items():
         print(f"slope of log seconds: {name}: {slope:.2f}")
-    name = "trust" if options.corpus == "house" else f"trust-{options.corpus}"
-    report.write(name, {"settings": vars(options), "rows": rows, "slopes": found})
+    report.write(options.name, {"settings": vars(options), "rows": rows, "slopes": found})
 
 
 if __name__ == "__main__":
