@@ -165,7 +165,7 @@ def by_dynamics(counts, dim, repeats):
     sizes = np.split(conditional_sizes(Model(counts, prior.at(scales), threads=threads), theta), [len(rho)])
     sampler = prepare(Problem(counts, prior, dim, near=Near(rho, alpha, *sizes, scales=scales)))
     moved = Chain(sampler, threads, rho=rho, alpha=alpha, scales=scales)
-    moved.number = 1  # of 16 sweeps the first is by Polya-Gamma variables
+    moved.number = 1  # number 0 would be by Polya-Gamma variables
     work = 0
     for half in (sampler.by_word, sampler.by_context):
         shapes = half.near.shapes

@@ -93,7 +93,7 @@ def slopes(rows):
 
 def main():
     options = report.options(
-        __doc__, corpus="house", words=[1_000_000], vocab=[5000], dim=[50], repeat=3, fits=50, seed=1, name="trust"
+        __doc__, corpus="house", words=[1_000_000], vocab=[5000], dim=[50], repeat=3, fits=50, seed=1, name=""
     )
     folder = data_folder(FILES[options.corpus])
     rows = []
@@ -118,7 +118,8 @@ def main():
     found = slopes(rows)
     for name, slope in found.items():
         print(f"slope of log seconds: {name}: {slope:.2f}")
-    report.write(options.name, {"settings": vars(options), "rows": rows, "slopes": found})
+    name = "trust" if options.corpus == "house" else f"trust-{options.corpus}"
+    report.write(options.name or name, {"settings": vars(options), "rows": rows, "slopes": found})
 
 
 if __name__ == "__main__":

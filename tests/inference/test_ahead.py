@@ -8,7 +8,7 @@ import pytest
 
 from bayesvec.inference.gibbs import ahead
 
-# runs what the second process runs, then counts what a run with all defaults still has to compile
+# compiles as a first start does, then counts what a run with all defaults still has to compile
 AFTER = """
 import bayesvec as bv
 from bayesvec.inference.gibbs.ahead import compile_moves, compile_sampler

@@ -5,10 +5,9 @@ import pytest
 from one_row import CASES, exact_moments, make_row, pad, unbalanced
 from scipy.special import expit
 
+from bayesvec.inference.sides import MORE_STEPS, STEPS
 from bayesvec.kernels import rng
 from bayesvec.kernels.hamiltonian import (
-    MORE_STEPS,
-    STEPS,
     Shapes,
     find_shapes,
     make_path,

@@ -72,15 +72,18 @@ def test_answers_about_one_slice(run, bayesvec, question):
 
 def test_words_that_are_frequent_in_their_slice_get_no_note(run, bayesvec):
     assert "seen fewer" not in bayesvec("similarity", run, "tax", "war", "--at", "2002")[2]
-    assert bv.open(run).rarely_seen() == {}  # nothing was asked
+    with bv.open(run).noting_words() as named:
+        pass
+    assert named == set()  # nothing was asked
 
 
 def test_neighbours_gained_and_lost(run, bayesvec):
     status, out, _ = bayesvec("drift", run, "--word", "war", "-n", "1")
     assert status == 0
     assert "seen fewer than 100 times in a slice: war@2001 (12)" in out
-    assert bv.open(run).neighbor_changes("war", n=1).to_dict()["few"] == {"war@2001": 12}
-    assert bv.open(run).neighbor_changes("tax", n=1).few == {}
+    rare, usual = (bv.open(run).neighbor_changes(word, n=1) for word in ("war", "tax"))
+    assert (rare.to_dict()["seen"], usual.seen) == ({"war@2001": 12}, {})
+    assert str(rare).endswith(rare.notes[0])
 
 
 def test_drift(run):

@@ -25,7 +25,6 @@ def world():
 
 def fit(counts, dim, method="gibbs", **options):
     with tempfile.TemporaryDirectory() as folder:
-        # eight sweeps: with Hamiltonian dynamics, one of them is by Polya-Gamma variables
         options = {"draws": 2, "warmup": 6, "threads": 1, "progress": False} | options
         bv.fit(counts, dim, method=method, out=Path(folder) / "run", **options)
 

@@ -291,7 +291,8 @@ def _run(
         engines.check(where, methods.find(settings.get("method", Settings.method)))
         folder.check_free(path, force=force)
         if settings.get("method", Settings.method) == Settings.method:
-            ahead.start()
+            own = {name: settings[name] for name in run.GIBBS_OPTIONS if name in settings}
+            ahead.start(moves=GibbsOptions(**settings.get("options", {}) | own).moves(dim))
         counts = data.load()
         settings |= prior.make(counts, dim)
         posterior = run.fit(counts, out=path, force=force, **settings, **common, **asdict(where))

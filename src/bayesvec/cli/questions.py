@@ -36,14 +36,15 @@ def make_command(question: Question) -> Any:
         if "level" not in taken:
             given.pop("level", None)
         posterior = open_posterior(run)
-        try:
-            answers = {"": (question.ask(posterior, **given), asked)}
-        except UnknownWordError as error:
-            if given.get("at", "") is not None or not posterior.slices or error.word not in posterior:
-                raise
-            answers = dict(_side_by_side(question, posterior, given, asked))
-            if not answers:
-                raise
+        with posterior.noting_words() as named:
+            try:
+                answers = {"": (question.ask(posterior, **given), asked)}
+            except UnknownWordError as error:
+                if given.get("at", "") is not None or not posterior.slices or error.word not in posterior:
+                    raise
+                answers = dict(_side_by_side(question, posterior, given, asked))
+                if not answers:
+                    raise
         if as_json:
             values = {name: question.to_json(*each) for name, each in answers.items()}
             print_json(values.get("", {"slices": values}))
@@ -51,7 +52,7 @@ def make_command(question: Question) -> Any:
             for answer in answers.values():
                 _print(question.lines(*answer))
         if not question.tells_rare:
-            _note_rare(posterior)
+            _note_rare(posterior, named)
 
     taken = inspect.signature(question.ask).parameters
     parameters = list(_parameters(question))
@@ -73,12 +74,13 @@ def _side_by_side(
             yield name, (answer, asked | {"at": name})
 
 
-def _note_rare(posterior: "Posterior") -> None:
+def _note_rare(posterior: "Posterior", named: set[int]) -> None:
     """Tell of words that their slices hardly have, of which an answer says little."""
-    from bayesvec.posterior.slices import few_note
+    from bayesvec._progress import tell
+    from bayesvec.posterior.slices import few_note, rarely_seen
 
-    if rare := posterior.rarely_seen():
-        typer.echo(f"bayesvec: note: {printable(few_note(rare))}", err=True)
+    if rare := rarely_seen(posterior, named):
+        tell(few_note(rare))
 
 
 def _print(parts: "Iterable[str | Table[Any]]") -> None:

@@ -8,6 +8,7 @@ import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -166,7 +167,8 @@ def _verdict(draws: "Draws", found: tuple[Diagnosis, ...], outcome: Outcome) -> 
 def _disagreement(apart: Sequence[Diagnosis]) -> str:
     """Describe chains that have settled in different places, where more draws do not help."""
     shares = ", ".join(f"{each.disagreeing:.0%} of the {each.kind}" for each in apart)
-    names = ", ".join([name for each in apart for name in each.failing][:SHOWN])
+    of_kinds = zip_longest(*(each.failing for each in apart))  # those of each kind that fail most come first
+    names = ", ".join([name for worst in of_kinds for name in worst if name is not None][:SHOWN])
     worst = max(each.rhat for each in apart)
     return (
         f"the chains found different solutions: each has settled, but they disagree on {shares} "

@@ -118,7 +118,7 @@ def _share(diagnosis: Diagnosis) -> str:
     """State how many quantities of a kind pass."""
     if diagnosis.count == 1:
         return f"{diagnosis.kind} has ESS {diagnosis.smallest_ess:.0f} and R-hat {diagnosis.rhat:.2f}"
-    return f"{diagnosis.passing:.1%} of {diagnosis.count} {diagnosis.kind} pass ({SHARE_WANTED:.0%} wanted)"
+    return f"{diagnosis.passing:.1%} of {diagnosis.count:,} {diagnosis.kind} pass ({SHARE_WANTED:.0%} wanted)"
 
 
 def line_of(diagnosis: Diagnosis) -> str:
@@ -129,7 +129,7 @@ def line_of(diagnosis: Diagnosis) -> str:
             f"tail ESS {diagnosis.ess_tail:.0f}"
         )
     return (
-        f"{diagnosis.count} {diagnosis.kind}: "
+        f"{diagnosis.count:,} {diagnosis.kind}: "
         f"R-hat {diagnosis.rhat_median:.2f} (worst {diagnosis.rhat:.2f}), "
         f"ESS {diagnosis.ess_median:.0f} (worst {diagnosis.ess:.0f}, {diagnosis.worst}), "
         f"tail ESS {diagnosis.ess_tail_median:.0f} (worst {diagnosis.ess_tail:.0f}), {diagnosis.passing:.1%} pass"

@@ -12,7 +12,7 @@ import numpy as np
 from bayesvec._types import Float64, Int64
 from bayesvec.diagnostics.random_pairs import random_pairs
 from bayesvec.errors import OptionError
-from bayesvec.estimates.convergence import ESS_WANTED, RHAT_ALLOWED, Measures, measures
+from bayesvec.estimates.convergence import ESS_WANTED, RHAT_ALLOWED, ROUGH_ESS, Measures, measures
 from bayesvec.estimates.labels import label
 from bayesvec.estimates.per_draw import cosines, probabilities
 from bayesvec.inference.state import standardised
@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 PAIRS = 200  # of each kind
 # Of frequent words there are more: in text they decide when a run may end, and of 200 the share that passes would
 # have a standard error of 1.5% around the 95% that are wanted.
-FREQUENT_TIMES = 5
+TIMES_FREQUENT = 5
 # Words that occur with everything are strongly correlated with all their contexts, so they mix several times slower.
-# At this ESS the Monte Carlo error of the mean is a tenth of the standard deviation, which is accepted for these, and
-# for learned precisions.
-SLOW_ESS = 100
+# A rough value is accepted for these, and for learned precisions.
+SLOW_ESS = ROUGH_ESS
 # The log posterior depends on all vectors and on the learned covariance at once, whose weak axes are slow and matter
 # to no answer; so does the trace of that covariance (see docs/trust.md). They are there to show chains that
 # are still far from where they will stay, for which this is enough.
@@ -143,7 +142,7 @@ def _pairs_of_words(draws: "Draws", pairs: int, seed: int) -> Iterator[tuple[str
     yield "cosines", *random_pairs(num_words, None, pairs, seed=seed), ESS_WANTED
     if num_words >= 2 * FREQUENT:
         rows = np.array(draws.manifest.get("frequent", range(FREQUENT)), dtype=np.int64)
-        first, second = random_pairs(len(rows), None, FREQUENT_TIMES * pairs, seed=seed)
+        first, second = random_pairs(len(rows), None, TIMES_FREQUENT * pairs, seed=seed)
         yield "cosines of frequent words", rows[first], rows[second], SLOW_ESS
         if draws.settings.identify != "none":  # raw draws have no mean vectors
             yield "cosines of nearest neighbours", *_neighbours(draws, pairs, seed), ESS_WANTED

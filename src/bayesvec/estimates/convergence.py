@@ -25,6 +25,9 @@ Array = Float64
 # largest R-hat of 200 quantities is between 1.015 and 1.03 in chains that have converged, so 1.05 it is.
 ESS_WANTED = 400
 RHAT_ALLOWED = 1.05
+ROUGH_ESS = (
+    100  # the Monte Carlo error of the mean is a tenth of the standard deviation; with less, answers say so
+)
 SHARE_WANTED = 0.95  # of the quantities of a kind; the slowest are named
 
 # Chains disagree on a quantity if R-hat is too large although each of them mixes: alone they have an ESS that is

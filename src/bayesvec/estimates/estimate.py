@@ -19,8 +19,6 @@ from bayesvec.estimates import convergence
 from bayesvec.estimates.intervals import LEVEL, quantiles, shortest, tails, warn_of_few
 from bayesvec.estimates.texts import formatted, plain
 
-FEW_EFFECTIVE = 100  # below this ESS the ends of an interval are rough, and the answer says so
-
 _INNERMOST = re.compile(r"\([^()]*\)")  # brackets without brackets in them
 
 if TYPE_CHECKING:
@@ -258,9 +256,11 @@ class Estimate:
 
     def _caveat(self) -> str:
         """Return why the interval cannot be trusted yet, in brackets; nothing if it can."""
-        if self.rhat > convergence.RHAT_ALLOWED:
+        if convergence.disagree(self.draws[:, :, None], np.array([self.rhat]), np.array([self.ess]))[0]:
             return " (the chains disagree)"
-        return " (few effective draws)" if self.ess < FEW_EFFECTIVE else ""
+        if self.rhat > convergence.RHAT_ALLOWED:
+            return " (not converged)"
+        return " (few effective draws)" if min(self.ess, self.ess_tail) < convergence.ROUGH_ESS else ""
 
     def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
         """Return the summary as plain values, None where a figure is unavailable."""

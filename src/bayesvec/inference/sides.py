@@ -20,16 +20,7 @@ from bayesvec.errors import NumericalError
 from bayesvec.inference.contract import Near
 from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import Coupling, couple_rows
-from bayesvec.kernels.hamiltonian import (
-    FEW_AXES,
-    MORE_STEPS,
-    STEPS,
-    Rotation,
-    Shapes,
-    find_shapes,
-    make_rotation,
-    root_size,
-)
+from bayesvec.kernels.hamiltonian import Rotation, Shapes, find_shapes, make_rotation, root_size
 from bayesvec.kernels.row_work import RowSide, make_work
 from bayesvec.kernels.rows import SEGMENT
 from bayesvec.kernels.trees import Trees
@@ -39,7 +30,12 @@ from bayesvec.priors.coupling import Sparse, colours, search_breadth_first
 from bayesvec.storage.room import CURVATURE_BYTES
 
 TREE_SHARE = 0.25  # of a sweep's time that redrawing whole trees may add to it, on average
-MANY = 0.4  # of the other side's rows: what the rows have that mix slowest
+STEPS = 3  # of a path of Hamiltonian dynamics
+MORE_STEPS = (
+    5  # of rows that occur with much of the other side: a rejection undoes the overrelaxation around it too
+)
+MUCH = 0.4  # of the other side's rows
+FEW_AXES = 32  # with fewer, few paths are rejected
 TREE_BYTES = 64 << 20  # that a tree may take in each thread
 
 
@@ -133,7 +129,7 @@ def movable(sizes: Int64, fixed: Bool, dim: int) -> Int64:
 
 def path_steps(sizes: Int64, others: int, dim: int) -> Int64:
     """Return the steps of a path of each row, by its number of pairs: more for those that occur with many others."""
-    many = (sizes >= MANY * others) & (dim >= FEW_AXES)
+    many = (sizes >= MUCH * others) & (dim >= FEW_AXES)
     return np.where(many, MORE_STEPS, STEPS).astype(np.int64)
 
 
@@ -213,6 +209,7 @@ class Half:
             raise broken_row(self.names, [broken])
         weighted = other / np.square(sizes, dtype=np.float64).mean(axis=1, keepdims=True)
         cost = np.diff(self.side.indptr) + dim
+        cost[chosen] = cost[chosen] * (steps + 1) // (STEPS + 1)
         colours = tuple(colour.with_curvature(chosen, cost) for colour in self.colours)
         return replace(self, colours=colours, near=Curvature(shapes, weighted))
 

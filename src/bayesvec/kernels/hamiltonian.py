@@ -42,10 +42,6 @@ from bayesvec.kernels.rows import NORMALS, NORMALS_STEP, data_fraction
 from bayesvec.kernels.vector import aligned_zeros, padded
 from bayesvec.kernels.vector_rows import add_block, add_eight, dot_block, dot_eight, scale_four
 
-STEPS = 3  # of a path
-MORE_STEPS = 5  # of rows that occur with many others: a rejection also undoes the overrelaxation around it
-FEW_AXES = 32  # with fewer, few paths are rejected
-
 
 class Shapes(NamedTuple):
     """The matrices Q of rows, at a reference."""
@@ -276,7 +272,9 @@ def _move_row(
     for k in range(len(x)):
         path.place[k] = x[k]
     likelihood, change, moved = 0.0, 0.0, 0.0
-    for number in range(steps + 1):  # the start, and the end of each step
+    for number in range(
+        steps + 1
+    ):  # the start, then the end of each step: what is called once is compiled once
         if number > 0:
             for k in range(dim):
                 momentum[k] += kick * force[k]

@@ -11,7 +11,7 @@ from bayesvec.estimates.estimate import Estimate, Quantity
 from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.per_draw import cosines, each_draw
 from bayesvec.estimates.table import Table
-from bayesvec.posterior.slices import rarely_seen, slice_ends, words_in_both
+from bayesvec.posterior.slices import few_note, rarely_seen, slice_ends, words_in_both
 from bayesvec.posterior.words import check_number
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class NeighborChanges:
         The two slices.
     n : int
         How many words count as near.
-    few : dict of str to int
+    seen : dict of str to int
         Positive samples of the word in those of the two slices that hardly have it.
     """
 
@@ -56,10 +56,15 @@ class NeighborChanges:
     first: str
     last: str
     n: int
-    few: dict[str, int] = field(default_factory=dict)
+    seen: dict[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return f"{self.table.title}\n{self.table}"
+        return "\n".join([self.table.title, str(self.table), *self.notes])
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the table should know."""
+        return [few_note(self.seen)] if self.seen else []
 
     def _repr_html_(self) -> str:
         return self.table._repr_html_()

@@ -1,6 +1,7 @@
 """The posterior of an embedding, and the questions users ask of it, each answered with an interval."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property, partial
 from importlib import import_module
 from os import PathLike
@@ -62,7 +63,7 @@ class Posterior:
         self._draws = draws
         self._words = Names(tuple(draws.words), explain=self._outside)
         self._contexts = Names(tuple(draws.contexts), among="among the contexts")
-        self._named: set[int] = set()
+        self._named: set[int] | None = None
 
     # The questions that have a name in Python, written and documented in their modules.
     similarity = _similarity.similarity
@@ -209,12 +210,18 @@ class Posterior:
         if at is not None:
             self._check_slice(at)
         found = self._words.rows(word if at is None else f"{word}@{at}" for word in wanted)
-        self._named.update(found.tolist())
+        if self._named is not None:
+            self._named.update(found.tolist())
         return found
 
-    def rarely_seen(self) -> dict[str, int]:
-        """Return the words named in questions so far that their slices hardly have, with their positive samples."""
-        return _slices.rarely_seen(self, sorted(self._named))
+    @contextmanager
+    def noting_words(self) -> Iterator[set[int]]:
+        """Collect the rows of the words that are asked for by name meanwhile."""
+        self._named = named = set[int]()
+        try:
+            yield named
+        finally:
+            self._named = None
 
     def slice_meant(self, words: Iterable[str], at: str | None) -> str | None:
         """Return the slice whose words are meant: ``at``, or that of the shared vectors for words without a slice.
@@ -289,7 +296,8 @@ class Posterior:
         Parameters
         ----------
         pairs : int, optional
-            How many cosines and how many co-occurrence probabilities, chosen at random.
+            How many cosines and how many co-occurrence probabilities, chosen at random; of frequent words five times
+            as many.
         seed : int, optional
             Seed of that choice.
         parameters : bool, optional

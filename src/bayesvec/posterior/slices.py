@@ -194,13 +194,13 @@ def few_note(seen: dict[str, int], most: int = 5) -> str:
     )
 
 
-def rarely_seen(posterior: "Posterior", rows: Sequence[int]) -> dict[str, int]:
+def rarely_seen(posterior: "Posterior", rows: Iterable[int]) -> dict[str, int]:
     """Return the positive samples of those rows of slices that have too few for the data to decide, by name."""
-    counts = seen_counts(posterior) if posterior.slices else None
+    groups, shared = posterior.draws.groups, shared_name(posterior.draws)
+    within = [] if groups is None else [row for row in sorted(rows) if groups[row] != shared]
+    counts = seen_counts(posterior) if within else None
     if counts is None:
         return {}
-    shared = shared_name(posterior.draws)
-    within = [row for row in rows if posterior.words[row].rpartition("@")[2] != shared]
     return {posterior.words[row]: int(counts[row]) for row in within if is_few(int(counts[row]))}
 
 

@@ -160,6 +160,7 @@ def _slices(content: Content) -> str:
         parts.append(html.figure(ax, f"gained-{number}", caption))
         columns = ["neighbour", each.first, each.last, "change", "low", "high", f"P(nearer at {each.last})"]
         parts.append(html.table([*columns, "P(gained)", "P(lost)"], each.table.texts()))
+        parts.append(html.paragraphs(*(f"{note}." for note in each.notes)))
     return "\n".join(parts)
 
 

@@ -38,8 +38,8 @@ class Options:
         then takes fewer sweeps; what is even around the means, such as the log posterior, takes a few more. No effect
         on rows that are restarted.
     hamiltonian : str
-        When to move rows of at least K pairs by Hamiltonian dynamics instead of Polya-Gamma variables, in seven of
-        eight sweeps, unless chains start at random (``init="random"``): ``always``, ``never`` or
+        When to move rows of at least K pairs by Hamiltonian dynamics instead of Polya-Gamma variables, in 15 of 16
+        sweeps, unless chains start at random (``init="random"``): ``always``, ``never`` or
         ``auto``, which is with 16 axes or more, as Polya-Gamma variables are cheap with fewer. Never with ``restart``
         or several ``inner_steps``.
     path_overrelax : float

@@ -1,13 +1,14 @@
-"""Compile the sampler in a second process while this one counts text, and then the rest.
+"""Compile the sampler in a second process while this one counts text.
 
-Only a first start after an installation or update compiles. The second process sweeps over a handful of pairs by
-Polya-Gamma variables, which puts the compiled code into Numba's cache on disk; the sampler then takes it from there.
-When this process comes to need it, it compiles what is left, Hamiltonian dynamics above all, before it waits.
+Only a first start after an installation or update compiles. The second process sweeps over a handful of pairs, which
+puts the compiled code into Numba's cache on disk; the sampler then takes it from there. Short texts are counted
+before that is done: then this process compiles Hamiltonian dynamics, with which the other one would end.
 """
 
 import atexit
 import subprocess
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bayesvec._parallel import Threads, default_threads
@@ -18,29 +19,38 @@ if TYPE_CHECKING:
 
 PATIENCE = 120.0  # seconds to wait for the second process; after that this one compiles too
 
+MOVES = "moves"  # argument of the second process
+
 _started: list[subprocess.Popen[bytes]] = []
 
 
-def start() -> bool:
-    """Start to compile, if that is not done yet and there is a second processor; return whether it was started."""
+def start(*, moves: bool = True) -> bool:
+    """Start to compile, if that is not done yet and there is a second processor; return whether it was started.
+
+    Parameters
+    ----------
+    moves : bool
+        Whether rows will be moved by Hamiltonian dynamics.
+    """
     from bayesvec.kernels.rows import redraw_rows
 
     if _started or default_threads() < 2 or not sys.executable or is_cached(redraw_rows):
         return False
     nowhere = subprocess.DEVNULL
-    command = [sys.executable, "-P", "-m", __name__]
+    command = [sys.executable, "-P", "-m", __name__, *[MOVES] * moves]
     _started.append(subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere))
     atexit.register(_started[0].kill)
     return True
 
 
 def wait() -> None:
-    """Compile the rest and wait for what was started; if the second process fails, the sampler compiles as usual."""
+    """Wait for what was started, and compile a part here; if that fails, the sampler compiles as usual."""
     started = _started.copy()
-    _started.clear()
-    if started:
-        compile_moves()
+    _started.clear()  # first: what compiles here comes by this place again
     for process in started:
+        if isinstance(process.args, list) and MOVES in process.args and process.poll() is None:
+            with suppress(Exception):
+                compile_moves()
         try:
             process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
@@ -94,3 +104,5 @@ def compile_moves() -> None:
 
 if __name__ == "__main__":
     compile_sampler()
+    if MOVES in sys.argv:
+        compile_moves()

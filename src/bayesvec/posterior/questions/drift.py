@@ -20,7 +20,6 @@ from bayesvec.posterior.neighbor_changes import NeighborChanges, neighbor_change
 from bayesvec.posterior.slices import (
     FEW_SEEN,
     Trajectory,
-    few_note,
     is_few,
     seen_counts,
     slice_ends,
@@ -305,8 +304,7 @@ def _ask(
 def _lines(answer: Drift | NeighborChanges | list[_Followed], asked: Asked) -> Iterator[str | Table[Any]]:
     if isinstance(answer, NeighborChanges):
         yield answer.table
-        if answer.few:
-            yield few_note(answer.few)
+        yield from answer.notes
         return
     if isinstance(answer, Drift):
         yield answer.table
