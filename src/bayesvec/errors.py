@@ -51,6 +51,8 @@ class UnknownWordError(BayesvecError, KeyError):
         What else is known of it.
     others : sequence of str, optional
         Other words that were asked for and are unknown too.
+    elsewhere : sequence of str, optional
+        The slices that have it, if that which was asked for has not.
     """
 
     def __init__(
@@ -61,12 +63,15 @@ class UnknownWordError(BayesvecError, KeyError):
         among: str = "in the vocabulary",
         more: str = "",
         others: Sequence[str] = (),
+        elsewhere: Sequence[str] = (),
     ) -> None:
         verb = "is" if len(closest) == 1 else "are"
         near = ", ".join(map(repr, closest))
         hint = f"; the closest {verb} {near}" if closest else "; none is spelled like it"
         if any(name.startswith(f"{word}@") for name in closest):
             hint += " (a word in one slice each: name one with --at (at=), or follow it over all with drift)"
+        if elsewhere:
+            hint = f"; the word does not occur in that slice, only at {', '.join(elsewhere)}"
         super().__init__(f"{word!r} is not {among}{more}{hint}{_nor(others)}")
         self.word = word
         self.closest = closest

@@ -64,7 +64,7 @@ def test_answers_about_one_slice(run, bayesvec, question):
     status, out, err = bayesvec(question[0], run, *question[1:])
     assert status == 0
     assert (
-        "seen fewer than 100 times in a slice: war@2001 (12); there the prior and the other slices decide"
+        "seen fewer than 100 times in a slice: war@2001 (12); there the prior and the other slices decide much"
         in err
     )
     assert "seen fewer" not in out
@@ -120,3 +120,33 @@ def test_explorer(run):
     drift = Request(runs, "drift", {}).answer()
     assert drift["notes"] == bv.open(run).drift().notes
     assert "war" in drift["notes"][-1]
+
+
+def test_a_word_that_only_other_slices_have(tmp_path, bayesvec):
+    rows = [
+        ("tax", "D", "law"),
+        ("tax", "R", "law"),
+        ("war", "R", "law"),
+        ("law", "D", "tax"),
+        ("law", "R", "war"),
+    ]
+    counts = bv.from_table(
+        {
+            "word": [word for word, _, _ in rows],
+            "party": [party for _, party, _ in rows],
+            "context": [other for _, _, other in rows],
+            "n_pos": [200] * len(rows),
+            "n_neg": [50] * len(rows),
+        },
+        group="party",
+    )
+    run = tmp_path / "run"
+    bv.fit(counts, 2, chains=1, draws=120, warmup=20, out=run, progress=False)
+    status, _, err = bayesvec("similarity", run, "tax", "war", "--at", "D")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "'war@D' is not in the vocabulary; the word does not occur in that slice, only at R" in err
+    changes = bv.open(run).neighbor_changes("tax", n=1)
+    assert (changes.only_first, changes.only_last) == (0, 1)
+    assert changes.notes == ["words that only one of the slices has are left out: 1 word at R"]
+    status, _, err = bayesvec("contrast", run, "cosine(tax, law)", "--between", "D,D")
+    assert (status, "a change needs two different slices; got 'D' twice" in err) == (2, True)

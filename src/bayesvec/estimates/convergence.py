@@ -32,7 +32,7 @@ SHARE_WANTED = 0.95  # of the quantities of a kind; the slowest are named
 
 # Chains disagree on a quantity if R-hat is too large although each of them mixes: alone they have an ESS that is
 # this large, and together this many times less.
-SETTLED_ESS = 25.0  # of each chain, on average
+SETTLED_ESS = 50.0  # of each chain, on average: slow chains seem to mix better than they do
 APART = 4.0
 
 FEWEST_DRAWS = 4  # below this the halves of a chain have no variance

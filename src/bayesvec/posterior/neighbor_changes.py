@@ -11,6 +11,7 @@ from bayesvec.estimates.estimate import Estimate, Quantity
 from bayesvec.estimates.intervals import LEVEL, tails
 from bayesvec.estimates.per_draw import cosines, each_draw
 from bayesvec.estimates.table import Table
+from bayesvec.estimates.texts import many
 from bayesvec.posterior.slices import few_note, rarely_seen, slice_ends, words_in_both
 from bayesvec.posterior.words import check_number
 
@@ -49,6 +50,8 @@ class NeighborChanges:
         How many words count as near.
     seen : dict of str to int
         Positive samples of the word in those of the two slices that hardly have it.
+    only_first, only_last : int
+        How many words occur in one of the slices only; they are not compared.
     """
 
     table: Table[NeighborChange]
@@ -57,6 +60,8 @@ class NeighborChanges:
     last: str
     n: int
     seen: dict[str, int] = field(default_factory=dict)
+    only_first: int = 0
+    only_last: int = 0
 
     def __str__(self) -> str:
         return "\n".join([self.table.title, str(self.table), *self.notes])
@@ -64,7 +69,11 @@ class NeighborChanges:
     @property
     def notes(self) -> list[str]:
         """What a reader of the table should know."""
-        return [few_note(self.seen)] if self.seen else []
+        notes = [few_note(self.seen)] if self.seen else []
+        alone = ((self.only_first, self.first), (self.only_last, self.last))
+        if parts := [f"{many(count, 'word')} at {name}" for count, name in alone if count]:
+            notes.append(f"words that only one of the slices has are left out: {', '.join(parts)}")
+        return notes
 
     def _repr_html_(self) -> str:
         return self.table._repr_html_()
@@ -127,7 +136,9 @@ def neighbor_changes(
     )
     difference = Quantity("change", "difference of the cosines")
     made = Table(table, title=title, quantity=difference, draws=posterior.num_draws)
-    return NeighborChanges(made, word, one, other, n, rarely_seen(posterior, rows[target].tolist()))
+    seen = rarely_seen(posterior, rows[target].tolist())
+    alone = (len(posterior.slice_rows(name)) - len(words) for name in (one, other))
+    return NeighborChanges(made, word, one, other, n, seen, *alone)
 
 
 def _gained_and_lost(draws: "Draws", rows: Int64, target: int, n: int) -> tuple[Float64, Float64]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesvec._types import Float64, Int64
 from bayesvec.counts.names import Names
-from bayesvec.errors import OptionError
+from bayesvec.errors import OptionError, UnknownWordError
 from bayesvec.estimates.estimate import Estimate, Quantity
 from bayesvec.estimates.labels import label
 from bayesvec.posterior import gensim as _gensim
@@ -209,10 +209,17 @@ class Posterior:
         wanted = checked_words(words)
         if at is not None:
             self._check_slice(at)
+            self._check_in_slice(wanted, at)
         found = self._words.rows(word if at is None else f"{word}@{at}" for word in wanted)
         if self._named is not None:
             self._named.update(found.tolist())
         return found
+
+    def _check_in_slice(self, words: list[str], at: str) -> None:
+        """Raise an `UnknownWordError` for a word that other slices have and this one has not."""
+        for word in (each for each in words if f"{each}@{at}" not in self._words):
+            if elsewhere := [name for name in self.slices if f"{word}@{name}" in self._words]:
+                raise UnknownWordError(f"{word}@{at}", elsewhere=elsewhere)
 
     @contextmanager
     def noting_words(self) -> Iterator[set[int]]:

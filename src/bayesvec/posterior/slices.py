@@ -61,7 +61,7 @@ class Trajectory:
         """Return what a reader should know about slices with few data."""
         return (
             f"a word was seen fewer than {FEW_SEEN} times at {', '.join(self.few)}; there the prior and the other "
-            "slices decide"
+            "slices decide much"
         )
 
     @property
@@ -190,7 +190,7 @@ def few_note(seen: dict[str, int], most: int = 5) -> str:
     more = f" and {len(texts) - most} more" if len(texts) > most else ""
     return (
         f"seen fewer than {FEW_SEEN} times in a slice: {', '.join(texts[:most])}{more}; there the prior and the "
-        "other slices decide"
+        "other slices decide much"
     )
 
 

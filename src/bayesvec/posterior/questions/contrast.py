@@ -8,7 +8,7 @@ from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.intervals import LEVEL
 from bayesvec.estimates.table import Table
 from bayesvec.posterior.claims import THRESHOLD, Claims, claims, sign_line
-from bayesvec.posterior.slices import between
+from bayesvec.posterior.slices import between, slice_ends
 from bayesvec.posterior.table import Argument, Asked, Option, Question
 from bayesvec.posterior.terms import evaluate, split_words
 
@@ -36,7 +36,7 @@ def contrast(
         names = split_words(slices)
         if len(names) != 2:
             raise OptionError(f"--between is {slices!r}; give two slices separated by a comma, such as D,R")
-        differences = between(posterior, terms, *names)
+        differences = between(posterior, terms, *slice_ends(posterior, *names))
     elif len(terms) % 2:
         got = "one quantity" if len(terms) == 1 else f"{len(terms)} quantities"
         raise OptionError(
