@@ -10,7 +10,6 @@ from bayesvec.datasets.files import VARIABLE
 
 FILES = {"house": "congress/house_2001_2020_speeches.parquet", "sotu": "sotu/sotu_1790_2024.parquet"}
 PYTHON_DOCS = "python-docs"  # needs no folder
-ALL_WORDS = 10**8  # more than any corpus has
 LEAST_WORDS = 30  # of a document: shorter ones are procedural
 
 
