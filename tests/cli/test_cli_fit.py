@@ -55,7 +55,7 @@ def test_quiet_and_json(counts, bayesvec):
 
 
 def test_a_run_that_is_too_short_is_told_and_with_strict_is_a_failure(counts, bayesvec):
-    warning = "bayesvec: warning: a does not pass its check; do not rely on all its intervals\n"
+    warning = "bayesvec: warning: a does not pass its check; not all of its intervals can be relied on\n"
     status, out, err = bayesvec("fit", "--counts", counts, *SMALL, "--out", "a", "--json")
     assert (status, json.loads(out)["check"]["ok"]) == (0, False)
     assert err.endswith(warning)

@@ -64,8 +64,8 @@ def test_answers_about_one_slice(run, bayesvec, question):
     status, out, err = bayesvec(question[0], run, *question[1:])
     assert status == 0
     assert (
-        "seen fewer than 100 times in a slice: war@2001 (12); there the prior and the other slices decide much"
-        in err
+        "seen fewer than 100 times in a slice: war@2001 (12); there the answer depends largely on the prior and "
+        "the other slices" in err
     )
     assert "seen fewer" not in out
 

@@ -180,7 +180,7 @@ def fit(
     if as_json or not quiet:
         _summary(posterior, seconds, as_json=as_json)
     if not quiet and posterior.check().failed:
-        tell(f"warning: {path} does not pass its check; do not rely on all its intervals")
+        tell(f"warning: {path} does not pass its check; not all of its intervals can be relied on")
     if strict and not posterior.check().ok:
         raise typer.Exit(1)
 

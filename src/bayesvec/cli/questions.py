@@ -75,7 +75,7 @@ def _side_by_side(
 
 
 def _note_rare(posterior: "Posterior", named: set[int]) -> None:
-    """Tell of words that their slices hardly have, of which an answer says little."""
+    """Name the words that are rare in their slice."""
     from bayesvec._progress import tell
     from bayesvec.posterior.slices import few_note, rarely_seen
 

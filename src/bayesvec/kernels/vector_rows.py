@@ -66,6 +66,23 @@ def _at(context: Any, builder: Any, kind: Any, array: Any, place: Any) -> Any:
     return builder.gep(row_of(context, builder, kind, array)[0], [place])
 
 
+def _on_block(emit: Any) -> Any:
+    """Return the intrinsic that emits a loop over eight rows of a flat array."""
+
+    def typed(typing, block, entry, width, place, x, y):  # type: ignore[no-untyped-def]
+        signature = types.void(block, types.int64, types.int64, types.int64, x, y)
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
+            kinds = signature.args
+            rows, vectors = _block_rows(context, builder, kinds, args)
+            x, y = (_at(context, builder, kinds[i], args[i], args[3]) for i in (4, 5))
+            emit(builder, rows, vectors, x, y)
+
+        return signature, generate
+
+    return intrinsic(typed)
+
+
 def _dot_eight(typing, source, numbers, place, x, out):  # type: ignore[no-untyped-def]
     signature = types.void(source, numbers, types.int64, x, out)
 
@@ -74,18 +91,6 @@ def _dot_eight(typing, source, numbers, place, x, out):  # type: ignore[no-untyp
         rows, vectors = _numbered_rows(context, builder, kinds, args, 8)
         x, _ = row_of(context, builder, kinds[3], args[3])
         _emit_dots(builder, rows, vectors, x, _at(context, builder, kinds[4], args[4], args[2]))
-
-    return signature, generate
-
-
-def _dot_block(typing, block, entry, width, place, x, out):  # type: ignore[no-untyped-def]
-    signature = types.void(block, types.int64, types.int64, types.int64, x, out)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
-        kinds = signature.args
-        rows, vectors = _block_rows(context, builder, kinds, args)
-        x, out = (_at(context, builder, kinds[i], args[i], args[3]) for i in (4, 5))
-        _emit_dots(builder, rows, vectors, x, out)
 
     return signature, generate
 
@@ -127,18 +132,6 @@ def _add_eight(typing, source, numbers, place, weight, y):  # type: ignore[no-un
         rows, vectors = _numbered_rows(context, builder, kinds, args, 8)
         y, _ = row_of(context, builder, kinds[4], args[4])
         _emit_sum(builder, rows, vectors, _at(context, builder, kinds[3], args[3], args[2]), y)
-
-    return signature, generate
-
-
-def _add_block(typing, block, entry, width, place, weight, y):  # type: ignore[no-untyped-def]
-    signature = types.void(block, types.int64, types.int64, types.int64, weight, y)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> None:
-        kinds = signature.args
-        rows, vectors = _block_rows(context, builder, kinds, args)
-        weights, y = (_at(context, builder, kinds[i], args[i], args[3]) for i in (4, 5))
-        _emit_sum(builder, rows, vectors, weights, y)
 
     return signature, generate
 
@@ -200,13 +193,13 @@ def _add_tail(typing, matrix, target, source, scale, start, stop):  # type: igno
 # out[place + i] = source[numbers[place + i]] @ x for i < 8: float32 rows
 dot_eight: Any = intrinsic(_dot_eight)
 # out[place + i] = block[entry + i * width :][:width] @ x[place:][:width] for i < 8: eight rows of a flat array
-dot_block: Any = intrinsic(_dot_block)
+dot_block: Any = _on_block(_emit_dots)
 # for i < 4, with j = place + i: panel[j] = root[j] * source[numbers[j]]; y += weight[j] * source[numbers[j]]
 scale_four: Any = intrinsic(_scale_four)
 # y += weight[j] * source[numbers[j]] for j = place .. place + 7
 add_eight: Any = intrinsic(_add_eight)
 # y[place:][:width] += weight[place + i] * block[entry + i * width :][:width] for i < 8
-add_block: Any = intrinsic(_add_block)
+add_block: Any = _on_block(_emit_sum)
 # returns left[i] @ right[j] of float32 rows
 dot_rows: Any = intrinsic(_dot_rows)
 # returns matrix[row, start:stop] @ x[start:stop] of float64 rows

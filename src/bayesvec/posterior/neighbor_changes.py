@@ -49,7 +49,7 @@ class NeighborChanges:
     n : int
         How many words count as near.
     seen : dict of str to int
-        Positive samples of the word in those of the two slices that hardly have it.
+        Positive samples of the word in those of the two slices in which it is rare.
     only_first, only_last : int
         How many words occur in one of the slices only; they are not compared.
     """

@@ -60,8 +60,8 @@ class Trajectory:
     def few_sentence(self) -> str:
         """Return what a reader should know about slices with few data."""
         return (
-            f"a word was seen fewer than {FEW_SEEN} times at {', '.join(self.few)}; there the prior and the other "
-            "slices decide much"
+            f"a word was seen fewer than {FEW_SEEN} times at {', '.join(self.few)}; there the answer depends largely "
+            "on the prior and the other slices"
         )
 
     @property
@@ -189,8 +189,8 @@ def few_note(seen: dict[str, int], most: int = 5) -> str:
     texts = [f"{name} ({number:,})" for name, number in sorted(seen.items(), key=lambda each: each[1])]
     more = f" and {len(texts) - most} more" if len(texts) > most else ""
     return (
-        f"seen fewer than {FEW_SEEN} times in a slice: {', '.join(texts[:most])}{more}; there the prior and the "
-        "other slices decide much"
+        f"seen fewer than {FEW_SEEN} times in a slice: {', '.join(texts[:most])}{more}; there the answer depends "
+        "largely on the prior and the other slices"
     )
 
 

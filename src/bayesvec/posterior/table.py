@@ -117,7 +117,7 @@ class Question:
     terms : mapping of str to Term
         Quantities that the question adds to those users can write.
     tells_rare : bool
-        Whether the answer itself tells of words that their slices hardly have; else the command does.
+        Whether the answer itself names the words that are rare in their slice; otherwise the command does.
     """
 
     ask: Callable[..., Any]

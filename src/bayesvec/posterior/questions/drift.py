@@ -117,7 +117,7 @@ class Drift:
         if few := [row.word for row in self.table if is_few(row.seen_first) or is_few(row.seen_last)]:
             notes.append(
                 f"seen fewer than {FEW_SEEN} times in one of the slices: {', '.join(few)}; "
-                "there the prior and the other slices decide much"
+                "there the answer depends largely on the prior and the other slices"
             )
         return notes
 
