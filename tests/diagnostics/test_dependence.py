@@ -91,6 +91,29 @@ def test_few_documents_or_none_are_not_weighed():
     assert (post.draws.settings.weight, post.draws.settings.weight_from) == (1.0, "")
 
 
+def test_one_long_document_is_cut_into_stretches():
+    texts = documents(3000, 4)
+    apart, whole = (bv.count(documents=each, **PLAIN) for each in (texts, [" . ".join(texts)]))
+    assert can_estimate(whole)
+    assert not can_estimate(bv.count(documents=[" ".join(texts)[:20_000]], **PLAIN))
+    place = drawn(apart)
+    # whole repetitions are in one stretch, as they are in one document
+    expected = estimate_weight(sample_documents(apart), *place, PRIOR)
+    found = estimate_weight(sample_documents(whole), *place, PRIOR)
+    assert found == pytest.approx(expected, abs=0.15)
+    assert found < 0.7
+
+
+def test_few_documents_are_cut_within_their_groups(capsys):
+    texts = documents(3000, 4)
+    halves = [" . ".join(texts[:1500]), " . ".join(texts[1500:])]
+    counts = bv.count(documents=halves, groups=["a", "b"], **PLAIN)
+    post = bv.fit(counts, 2, draws=2, warmup=2, chains=1)
+    assert post.draws.settings.weight < 0.8
+    assert post.draws.settings.weight_from == "stretches of the text"
+    assert "estimated from the stretches of the text: 0." in capsys.readouterr().err
+
+
 def test_it_is_estimated_stored_used_and_resumed(tmp_path, capsys):
     counts = bv.count(documents=documents(200, 3), **PLAIN)
     given = {"draws": 3, "warmup": 5, "chains": 1, "out": tmp_path / "run"}

@@ -14,26 +14,39 @@ the covariance of a row given the others, so that directions in which the prior 
 """
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from bayesvec._types import Array, Float64
+from bayesvec.counts.documents import EncodedCorpus
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.counts.windows import count_corpus
 from bayesvec.diagnostics.clusters import Clusters, find_clusters
 from bayesvec.errors import InputError
 from bayesvec.priors import Prior
 
-LEAST_DOCUMENTS = 20  # from which it is estimated
+LEAST_DOCUMENTS = 20  # from which it is estimated; fewer, if they are long, are cut into stretches
+STRETCHES = 50  # into which few documents are cut
+LEAST_STRETCH = 500  # tokens of a stretch, well beyond the reach of a window
 TOKENS = 300_000  # of random documents that are looked at
 ROWS = 500  # of each side, evenly spaced
 
 
 def can_estimate(counts: PairCounts) -> bool:
     """Whether counts hold enough documents to see how much the samples of one depend on each other."""
-    return counts.source is not None and counts.source.num_documents >= LEAST_DOCUMENTS
+    corpus = counts.source
+    if corpus is None:
+        return False
+    return corpus.num_documents >= LEAST_DOCUMENTS or len(corpus.tokens) >= LEAST_DOCUMENTS * LEAST_STRETCH
+
+
+def unit_name(counts: PairCounts) -> str:
+    """Return what the weight is estimated from, in words."""
+    assert counts.source is not None
+    return "documents" if counts.source.num_documents >= LEAST_DOCUMENTS else "stretches of the text"
 
 
 class Sample(NamedTuple):
@@ -82,8 +95,8 @@ def estimate_weight(sample: Sample | None, rho: Array, alpha: Array, prior: Prio
 
 def _count_some(counts: PairCounts) -> tuple[PairCounts, float]:
     """Return the counts of random documents, all if they are short enough, and their share of the whole."""
-    corpus = counts.source
-    assert corpus is not None
+    assert counts.source is not None
+    corpus = _units(counts.source)
     sizes = np.diff(corpus.bounds)
     order = np.random.default_rng(0).permutation(corpus.num_documents)
     enough = int(np.searchsorted(np.cumsum(sizes[order]), TOKENS)) + 1
@@ -91,6 +104,27 @@ def _count_some(counts: PairCounts) -> tuple[PairCounts, float]:
     groups = tuple(counts.recipe.get("groups", ()))
     sample = count_corpus(corpus.select(chosen), counts.contexts, groups, recipe=counts.recipe, threads=1)
     return sample, sample.num_observations / counts.num_observations
+
+
+def _units(corpus: EncodedCorpus) -> EncodedCorpus:
+    """Return the documents; if they are few, such as one book, stretches of them.
+
+    Stretches have negative samples of their own, drawn as those of the documents are.
+    """
+    if corpus.num_documents >= LEAST_DOCUMENTS:
+        return corpus
+    length = max(LEAST_STRETCH, len(corpus.tokens) // STRETCHES)
+    pieces = np.maximum(1, np.diff(corpus.bounds) // length)  # (documents,)
+    ends = [
+        np.linspace(first, last, count + 1).astype(np.int64)[1:]
+        for first, last, count in zip(corpus.bounds[:-1], corpus.bounds[1:], pieces, strict=True)
+    ]
+    return replace(
+        corpus,
+        bounds=np.concatenate([corpus.bounds[:1], *ends]),
+        numbers=np.arange(pieces.sum()),
+        group_of=None if corpus.group_of is None else np.repeat(corpus.group_of, pieces),
+    )
 
 
 class _Side(NamedTuple):

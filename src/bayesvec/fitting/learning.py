@@ -13,7 +13,7 @@ from bayesvec._validate import LEAST_WEIGHT
 from bayesvec.chains.precision import learn_precision, learn_prior
 from bayesvec.chains.short import METHOD, short_run
 from bayesvec.counts.pairs import PairCounts
-from bayesvec.diagnostics.dependence import estimate_weight, sample_documents
+from bayesvec.diagnostics.dependence import estimate_weight, sample_documents, unit_name
 from bayesvec.inference.methods import find
 from bayesvec.priors import Prior, spherical
 from bayesvec.priors.learned import precisions_stated
@@ -53,9 +53,10 @@ def with_weight(
             done += sweeps
             asked = round(estimate_weight(sample, last.rho, last.alpha, own.at(last.scales)), 2)
             weight = min(1.0, max(LEAST_WEIGHT, asked))
+    units = unit_name(documents)
     if progress:
-        tell(f"weight of a sample, estimated from the documents: {_weight_stated(weight, asked)}")
-    return replace(settings, weight=weight, weight_from="documents")
+        tell(f"weight of a sample, estimated from the {units}: {_weight_stated(weight, asked)}")
+    return replace(settings, weight=weight, weight_from=units)
 
 
 def _weight_stated(weight: float, asked: float) -> str:

@@ -119,7 +119,7 @@ def fit(
         Which context rows stay, with ``identify="fixed"``.
     weight : float or "auto"
         Power of the likelihood, from 0.25 to 1. ``auto``: estimated from how much the samples of a document depend on
-        each other, if the counts hold 20 documents or more; otherwise 1.
+        each other, if the counts hold 20 documents or 10,000 tokens of text; otherwise 1.
     thin : int or "auto"
         Sweeps per stored draw; ``auto``: 1, or more if the draws would not be enough within ``max_size``.
     max_draws : int

@@ -35,9 +35,10 @@ def method(settings: Mapping[str, Any], outcome: Outcome) -> str:
 def weight(settings: Mapping[str, Any]) -> str:
     """State what a sample counts in the likelihood."""
     value = settings.get("weight", 1.0)
-    estimated = "estimated from the documents" if settings.get("weight_from") else "given (--weight)"
+    units = settings.get("weight_from")
+    estimated = f"estimated from the {units}" if units else "given (--weight)"
     if value == 1.0:
-        said = f", {estimated}" if settings.get("weight_from") else ""
+        said = f", {estimated}" if units else ""
         return f"1{said}: every sample counts as an independent observation."
     return (
         f"{value:g}, {estimated}: samples of one document depend on each other, so the likelihood is raised to this "

@@ -79,7 +79,7 @@ class Settings:
     weight : float
         Power of the likelihood, from 0.25 to 1.
     weight_from : str
-        What the weight was estimated from: ``documents``, or nothing if it was given.
+        What the weight was estimated from, such as ``documents``; nothing if it was given.
     """
 
     dim: int = 50
