@@ -42,14 +42,14 @@ def rotation_of(dim, seed=5):
     return np.linalg.qr(np.random.default_rng(seed).normal(size=(dim, dim)))[0].copy()
 
 
-def move(side, shapes, rows, other, relax, key, *, rotation=None):
+def move(side, shapes, rows, other, relax, key, *, rotation=None, tails=0.0):
     """Move the row once; return the log likelihood of its pairs after it."""
     dim = side.precision.shape[1]
     turn = make_rotation(np.eye(dim) if rotation is None else rotation)
     work = make_work(dim)
     path = make_path(dim, len(work.panel))
     likelihood = np.full(1, np.nan)
-    move_rows(0, 1, ORDER, side, shapes, turn, rows, other, relax, key, work, path, likelihood)
+    move_rows(0, 1, ORDER, side, tails, shapes, turn, rows, other, relax, key, work, path, likelihood)
     return likelihood[0]
 
 
@@ -64,17 +64,25 @@ def upper(shapes, dim):
     return np.linalg.inv(np.concatenate(blocks)[:dim, :dim].astype(np.float64))
 
 
-def density(side, other, x):
+def prior_density(side, x, tails=0.0):
+    """Log density of a row under its prior, relative to that at zero, and its gradient, in plain NumPy."""
+    if not tails:
+        return x @ side.shift[0] - 0.5 * x @ (side.precision[0] * x), side.shift[0] - side.precision[0] * x
+    distance, power = x @ (side.precision[0] * x), 0.5 * (tails + len(x))
+    return -power * np.log1p(distance / tails), -2 * power / (tails + distance) * side.precision[0] * x
+
+
+def density(side, other, x, tails=0.0):
     """Log density of a row and its gradient, in plain NumPy."""
     a, n = other[:, : len(x)].astype(np.float64), side.weight * side.n
     eta = a @ x
     value = eta @ side.kappa - n @ np.logaddexp(eta / 2, -eta / 2)
-    value += x @ side.shift[0] - 0.5 * x @ (side.precision[0] * x)
-    gradient = a.T @ (side.kappa - n * (expit(eta) - 0.5)) + side.shift[0] - side.precision[0] * x
-    return value, gradient
+    gradient = a.T @ (side.kappa - n * (expit(eta) - 0.5))
+    own, slope = prior_density(side, x, tails)
+    return value + own, gradient + slope
 
 
-def twin(side, other, shapes, x, key, relax, *, rotation=None, steps=None, bug=None):
+def twin(side, other, shapes, x, key, relax, *, rotation=None, steps=None, bug=None, tails=0.0):
     """The end of the path from ``x`` and the log of the probability to accept it, in plain NumPy."""
     dim = len(x)
     steps = steps or int(shapes.steps[0])
@@ -85,22 +93,25 @@ def twin(side, other, shapes, x, key, relax, *, rotation=None, steps=None, bug=N
         kick = 0.5 * angle  # Strang's splitting: as exact after the correction, but not for a Gaussian
     momentum = np.empty(dim)
     rng.fill_normals(key, 0, NORMALS, momentum)
-    value, gradient = density(side, other, x)
+    value, gradient = density(side, other, x, tails)
     change = 0.5 * momentum @ momentum - value
     for _ in range(steps):
         momentum = momentum + kick * np.linalg.solve(root.T, gradient)
         step = np.sin(angle) * momentum
         x = x + np.linalg.solve(root, step)
-        value, gradient = density(side, other, x)
+        value, gradient = density(side, other, x, tails)
         momentum = np.cos(angle) * momentum + kick * (np.linalg.solve(root.T, gradient) + step)
     return x, change + value - 0.5 * momentum @ momentum
 
 
 @pytest.mark.parametrize("steps", [STEPS, MORE_STEPS])
 @pytest.mark.parametrize("relax", [0.0, 0.9])
-@pytest.mark.parametrize("dim", [1, 2, 5, 8, 20, 64, 100])
-def test_equals_its_numpy_twin(dim, relax, steps):
-    side, other = make_row(3 * dim + 4, dim, seed=dim, largest=8, mean=0.1, weight=0.7)
+@pytest.mark.parametrize(
+    ("dim", "tails"),
+    [(1, 0.0), (2, 4.0), (5, 0.0), (8, 3.0), (20, 0.0), (20, 6.0), (64, 0.0), (100, 0.0), (100, 90.0)],
+)
+def test_equals_its_numpy_twin(dim, tails, relax, steps):
+    side, other = make_row(3 * dim + 4, dim, seed=dim, largest=8, mean=0.0 if tails else 0.1, weight=0.7)
     shapes, rotation = (
         reference(side, other, 0.2 * np.random.default_rng(9).normal(size=dim), steps),
         rotation_of(dim),
@@ -109,15 +120,16 @@ def test_equals_its_numpy_twin(dim, relax, steps):
     rows, moved = pad(np.zeros(dim)), 0
     for number in range(20):
         key, start = rng.make_key(1, rng.RHO, sweep=number), rows[0, :dim].copy()
-        likelihood = move(side, shapes, rows, other, relax, key, rotation=rotation)
-        end, change = twin(side, other, shapes, start.astype(np.float64), key, relax, rotation=rotation)
+        given = {"rotation": rotation, "tails": tails}
+        likelihood = move(side, shapes, rows, other, relax, key, **given)
+        end, change = twin(side, other, shapes, start.astype(np.float64), key, relax, **given)
         wanted = np.log(rng.uniforms(key, 0, NORMALS + NORMALS_STEP)[0])
         assert abs(wanted - change) > 1e-3  # or rounding could decide
         moved += wanted < change
         np.testing.assert_allclose(rows[0, :dim], end if wanted < change else start, rtol=1e-4, atol=1e-4)
         x = rows[0, :dim].astype(np.float64)
-        prior = x @ side.shift[0] - 0.5 * x @ (side.precision[0] * x)
-        np.testing.assert_allclose(likelihood, density(side, other, x)[0] - prior, rtol=1e-5)
+        exact = density(side, other, x, tails)[0] - prior_density(side, x, tails)[0]
+        np.testing.assert_allclose(likelihood, exact, rtol=1e-5)
     assert moved > 0
 
 
@@ -144,7 +156,7 @@ def test_a_gaussian_keeps_its_energy_whatever_its_mean():
     assert abs(twin(flat, other, shapes, start, key, 0.0, bug="kick")[1]) > 0.01
 
 
-def repeat(side, other, dim, count, *, relax=0.9, at=0.3, start=0.0, scale=1.0, accept=True):
+def repeat(side, other, dim, count, *, relax=0.9, at=0.3, start=0.0, scale=1.0, accept=True, tails=0.0):
     """Move the row ``count`` times, with Q at a point that is not the mode, rotated and scaled."""
     rows, rotation = pad(np.full(dim, start)), rotation_of(dim)
     shapes = reference(side, other, np.full(dim, at))
@@ -155,7 +167,9 @@ def repeat(side, other, dim, count, *, relax=0.9, at=0.3, start=0.0, scale=1.0, 
     for i in range(count):
         sweep = rng.make_key(2, rng.RHO, sweep=i)
         if accept:
-            move_rows(0, 1, ORDER, side, shapes, turn, rows, other, relax, sweep, work, path, likelihood)
+            move_rows(
+                0, 1, ORDER, side, tails, shapes, turn, rows, other, relax, sweep, work, path, likelihood
+            )
             out[i] = rows[0, :dim]
         else:
             x = out[i] = twin(side, other, shapes, x, sweep, relax, rotation=rotation)[0]
@@ -173,6 +187,19 @@ def test_matches_quadrature(name, relax):
 def test_matches_quadrature_with_a_q_that_is_far_too_small():
     side, other = make_row(seed=4, **CASES["two axes"])
     assert agrees(moments(repeat(side, other, 2, 30_000, scale=0.6)), exact_moments(side, other, 2))
+
+
+def test_matches_quadrature_with_heavy_tails():
+    side, other = make_row(3, 2, seed=4, precision=4.0, largest=6)
+    line = np.linspace(-14.0, 14.0, 1401)
+    grid = np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
+    eta = grid @ other[:, :2].T.astype(np.float64)
+    logs = eta @ side.kappa - np.logaddexp(eta / 2, -eta / 2) @ (side.weight * side.n)
+    logs -= 0.5 * (9.0 + 2) * np.log1p(grid**2 @ side.precision[0] / 9.0)
+    weight = np.exp(logs - logs.max())
+    expected = weight @ moments(grid) / weight.sum()
+    assert agrees(moments(repeat(side, other, 2, 30_000, tails=9.0)), expected)
+    assert not agrees(moments(repeat(side, other, 2, 30_000)), expected)  # its Gaussian is another
 
 
 def test_matches_quadrature_when_unbalanced():

@@ -264,7 +264,8 @@ class Driver:
         cosine = cosines(np.asarray(state.rho), *self.monitored)
         level = info.log_posterior
         if self.problem.prior.shared is not None:
-            level = standardised(level, np.log(state.scales).sum(), len(state.rho) + len(state.alpha))
+            axes = state.scales[: state.rho.shape[1]]  # the degrees of freedom may follow
+            level = standardised(level, np.log(axes).sum(), len(state.rho) + len(state.alpha))
         self._traces[chain].append(np.append(np.float64(level), cosine))
 
     def _saved(self, chain: int, state: Any) -> dict[str, Array]:

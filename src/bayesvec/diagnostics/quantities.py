@@ -16,6 +16,7 @@ from bayesvec.estimates.convergence import ESS_WANTED, RHAT_ALLOWED, ROUGH_ESS, 
 from bayesvec.estimates.labels import label
 from bayesvec.estimates.per_draw import cosines, probabilities
 from bayesvec.inference.state import standardised
+from bayesvec.priors.learned import TAILS
 from bayesvec.storage.layout import FREQUENT, MONITORED
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _quantities(draws: "Draws", pairs: int, seed: int, parameters: bool) -> Iter
         yield Quantities("co-occurrence probabilities", probabilities(draws, first, second), labels)
     yield Quantities("log posterior", _level(draws)[:, :, None], ["log posterior"], LEVEL_ESS, LEVEL_RHAT)
     if _has_covariance(draws):
-        variance = np.sum([1.0 / draws.stats(name) for name in draws.scale_names], axis=0)  # the trace
+        variance = np.sum([1.0 / draws.stats(name) for name in _axes(draws)], axis=0)  # the trace
         labels = ["prior variance of a vector"]
         yield Quantities("prior variance", variance[:, :, None], labels, LEVEL_ESS, LEVEL_RHAT)
     elif learned := _learned(draws):
@@ -118,12 +119,17 @@ def _has_covariance(draws: "Draws") -> bool:
     return draws.settings.prior_recipe.get("kind") == "covariance" and bool(draws.scale_names)
 
 
+def _axes(draws: "Draws") -> list[str]:
+    """Return the names of the precisions of the axes."""
+    return [name for name in draws.scale_names if name != TAILS]
+
+
 def _level(draws: "Draws") -> Float64:
     """Return the log posterior of each draw, (chain, draw), of vectors in units of a covariance that is learned."""
     level = draws.stats("log_posterior")
     if not _has_covariance(draws):
         return level
-    logs = np.sum([np.log(draws.stats(name)) for name in draws.scale_names], axis=0)
+    logs = np.sum([np.log(draws.stats(name)) for name in _axes(draws)], axis=0)
     return np.asarray(standardised(level, logs, len(draws.words) + len(draws.contexts)))
 
 

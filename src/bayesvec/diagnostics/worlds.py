@@ -56,7 +56,7 @@ def draw_world_of(
     hyper = [part.learned for side in (prior.rho, prior.alpha) for part in side.learned]
     scales = [generator.gamma(each.shape, 1.0 / each.rate) for each in hyper if each is not None]
     if prior.shared is not None:
-        scales = _draw_eigenvalues(prior.shared, dim, generator)
+        scales = _draw_eigenvalues(prior.shared, dim, generator) + scales[dim : len(prior.rho.learned)]
     drawn = prior.at(scales) if scales else prior
     rho = draw_rows(drawn.rho, counts.num_words, dim, generator)
     alpha = draw_rows(drawn.alpha, counts.num_contexts, dim, generator)
@@ -79,6 +79,8 @@ def draw_rows(prior: RowPrior, rows: int, dim: int, generator: np.random.Generat
     coupling = 0.0 if prior.coupling is None else prior.coupling.toarray()
     diagonal = np.broadcast_to(prior.precision, (rows, dim))
     noise = generator.standard_normal((rows, dim))
+    if prior.tails is not None:
+        noise /= np.sqrt(generator.gamma(0.5 * prior.tails, 2.0 / prior.tails, (rows, 1)))
     drawn = [
         solve_triangular(
             cholesky(np.diag(diagonal[:, k]) + coupling, lower=True), noise[:, k], trans=1, lower=True

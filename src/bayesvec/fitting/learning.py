@@ -82,6 +82,7 @@ def with_precisions(
     to_learn = settings.prior_precision == "learn" if prior is None else bool(prior.scale_names)
     if not to_learn or find(settings.method).learns:
         return settings, prior
+    prior = None if prior is None else prior.gaussian
     how = _how(settings, threads) | {"show": progress}
     with threadpool_limits(limits=1, user_api="blas"), announce_compiling(enabled=progress):
         if prior is None:

@@ -8,7 +8,7 @@ or, where that would cost much beside the rest, in some.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from bayesvec.inference.contract import Near
 from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import Coupling, couple_rows
 from bayesvec.kernels.hamiltonian import Rotation, Shapes, find_shapes, make_rotation, root_size
+from bayesvec.kernels.row_scales import expected_row_scales
 from bayesvec.kernels.row_work import RowSide, make_work
 from bayesvec.kernels.rows import SEGMENT
 from bayesvec.kernels.trees import Trees
@@ -35,6 +36,7 @@ MORE_STEPS = (
     5  # of rows that occur with much of the other side: a rejection undoes the overrelaxation around it too
 )
 MUCH = 0.4  # of the other side's rows
+SHORT_SHARE = 0.25  # of the pairs: those of rows whose lengths are drawn apart, if rows have heavy tails
 FEW_AXES = 32  # with fewer, few paths are rejected
 TREE_BYTES = 64 << 20  # that a tree may take in each thread
 
@@ -127,6 +129,13 @@ def movable(sizes: Int64, fixed: Bool, dim: int) -> Int64:
     return rows
 
 
+def short_rows(sizes: Int64, fixed: Bool) -> Int64:
+    """Return the rows, rising, with the fewest pairs, which together have `SHORT_SHARE` of all pairs."""
+    order = np.argsort(sizes, kind="stable")
+    few: Int64 = np.sort(order[np.cumsum(sizes[order]) <= SHORT_SHARE * sizes.sum()])
+    return np.asarray(few[~fixed[few]])
+
+
 def path_steps(sizes: Int64, others: int, dim: int) -> Int64:
     """Return the steps of a path of each row, by its number of pairs: more for those that occur with many others."""
     many = (sizes >= MUCH * others) & (dim >= FEW_AXES)
@@ -145,7 +154,11 @@ class Half:
     forest: Forest | None = None
     weight: Float64 | None = None  # (rows,) of each row in the mean of its tree, if scales are learned
     scales: tuple[float, ...] = ()  # of the prior, those that are learned
+    tails: float | None = None  # degrees of freedom of the rows, if they are not Gaussian
     near: "Curvature | None" = None  # at a reference, if there is one
+    short: Int64 = field(
+        default_factory=lambda: np.zeros(0, dtype=np.int64)
+    )  # rows whose lengths are drawn apart
 
     @property
     def huge(self) -> Int64:
@@ -181,7 +194,7 @@ class Half:
         side, coupling = self.side._replace(precision=precision, shift=shift), self.coupling
         if coupling is not None and prior.neighbours is not None:
             coupling = coupling._replace(weight=prior.neighbours.data)
-        return replace(self, side=side, coupling=coupling, scales=prior.scales)
+        return replace(self, side=side, coupling=coupling, scales=prior.scales, tails=prior.tails)
 
     def only(self, pairs: Side, own: Int64) -> "Half":
         """Return a bare side with the pairs of some rows, rising, of a forest whole trees; no other is redrawn."""
@@ -193,6 +206,7 @@ class Half:
             side=self.side._replace(indptr=mine.indptr, other=mine.other, **_samples(mine, self.side.weight)),
             colours=tuple(colour.only(kept) for colour in self.colours),
             forest=self.forest and self.forest.only(kept),
+            short=self.short[kept[self.short]],
         )
 
     def at_reference(self, near: Near, chosen: Int64) -> "Half":
@@ -204,7 +218,12 @@ class Half:
         steps = path_steps(np.diff(self.side.indptr)[chosen], len(other), dim)
         shapes = Shapes(chosen, np.empty((count, root_size(dim)), dtype=np.float32), np.empty(count), steps)
         x, y = padded_rows(rows), padded_rows(other)
-        broken = find_shapes(0, count, self.side, x, y, make_work(dim), shapes)
+        side = self.side
+        if self.tails is not None:
+            scales = np.empty(len(x))
+            expected_row_scales(x, side.precision, self.tails, scales)
+            side = side._replace(precision=side.precision * scales[:, None])
+        broken = find_shapes(0, count, side, x, y, make_work(dim), shapes)
         if broken >= 0:
             raise broken_row(self.names, [broken])
         weighted = other / np.square(sizes, dtype=np.float64).mean(axis=1, keepdims=True)
@@ -303,7 +322,10 @@ def make_half(
         for rows in colours(prior.neighbours, len(fixed))
     ]
     if prior.neighbours is None:
-        return Half(purpose, names, side, tuple(found), None, scales=prior.scales)
+        common: dict[str, Any] = {"scales": prior.scales, "tails": prior.tails}
+        if prior.tails is not None:
+            common["short"] = short_rows(sizes, fixed)
+        return Half(purpose, names, side, tuple(found), None, **common)
     forest = None if fixed.any() else _make_forest(prior.neighbours, sizes, pairs.num_others, dim)
     return Half(
         purpose,

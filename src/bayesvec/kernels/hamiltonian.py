@@ -173,7 +173,7 @@ def find_shapes(
 
 @compiled
 def _evaluate(
-    row: int, side: RowSide, other: Float32, valued: bool, work: Work, path: Path
+    row: int, side: RowSide, tails: float, other: Float32, valued: bool, work: Work, path: Path
 ) -> tuple[float, float]:
     """Put the gradient of a row's log density at ``path.place`` into ``path.slope``.
 
@@ -185,6 +185,11 @@ def _evaluate(
         x, precision, shift = float(place[k]), side.precision[row, k], side.shift[row, k]
         prior += x * (shift - 0.5 * precision * x)
         slope[k] = shift - precision * x
+    if tails > 0.0:  # a t distribution of mean zero, of which this is the Gaussian
+        distance = -2.0 * prior
+        prior = -0.5 * (tails + work.dim) * math.log1p(distance / tails)
+        for k in range(work.dim):
+            slope[k] *= (tails + work.dim) / (tails + distance)
     start, last = side.indptr[row], side.indptr[row + 1]
     while start < last:
         count = min(len(work.panel), last - start)
@@ -253,6 +258,7 @@ def _square(x: Float64) -> float:
 def _move_row(
     row: int,
     side: RowSide,
+    tails: float,
     root: Float32,
     fraction: float,
     steps: int,
@@ -280,7 +286,7 @@ def _move_row(
                 momentum[k] += kick * force[k]
                 step[k] = sine * momentum[k]
             _advance(root, rotation, path)
-        prior, moved = _evaluate(row, side, other, number % steps == 0, work, path)
+        prior, moved = _evaluate(row, side, tails, other, number % steps == 0, work, path)
         _whiten(root, rotation, path)
         if number == 0:
             likelihood, change = moved, 0.5 * _square(momentum) - (prior + moved)
@@ -301,6 +307,7 @@ def move_rows(
     last: int,
     order: Int64,
     side: RowSide,
+    tails: float,
     shapes: Shapes,
     rotation: Rotation,
     rows: Float32,
@@ -313,12 +320,13 @@ def move_rows(
 ) -> None:
     """Move the rows of the matrices ``order[first:last]`` given ``other`` in place.
 
-    The log likelihoods of their pairs after it go to ``likelihood``, (rows,).
+    Their prior is Gaussian if ``tails`` is 0, otherwise it has so many degrees of freedom. The log likelihoods of
+    their pairs after it go to ``likelihood``, (rows,).
     """
     for place in range(first, last):
         number = int(order[place])
         row = int(shapes.row[number])
         root, fraction, steps = shapes.root[number], shapes.fraction[number], int(shapes.steps[number])
         likelihood[row] = _move_row(
-            row, side, root, fraction, steps, rotation, rows[row], other, overrelax, key, work, path
+            row, side, tails, root, fraction, steps, rotation, rows[row], other, overrelax, key, work, path
         )

@@ -19,6 +19,7 @@ from bayesvec.kernels.compiled import compiled, inlined
 # What a number is for. Two purposes never share an address.
 RHO, ALPHA, ORBIT, START, NEGATIVES, SUBSAMPLE, SIMULATE, SPLIT, USER, APPROXIMATION, QUESTION = range(11)
 SCALES = 11
+WORD_SCALES, CONTEXT_SCALES = 12, 13  # of single rows
 
 U32 = np.uint32
 U64 = np.uint64
@@ -72,6 +73,11 @@ def make_key(seed: int, purpose: int, *, chain: int = 0, sweep: int = 0) -> Key:
         np.uint32(sweep),
         np.uint32(chain << 8 | purpose),
     )
+
+
+def with_purpose(key: Key, purpose: int) -> Key:
+    """Return ``key`` of the same chain and sweep for another purpose."""
+    return key._replace(purpose=np.uint32(int(key.purpose) >> 8 << 8 | purpose))
 
 
 @compiled

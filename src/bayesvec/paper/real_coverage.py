@@ -25,35 +25,49 @@ from bayesvec.paper.real_samples import (
 )
 from bayesvec.paper.workspace import Workspace
 from bayesvec.priors import covariance
+from bayesvec.priors.learned import TAILS
 
 SHOWS = "Coverage of 90% intervals on real text; not in the paper"
 NOTE = """\
 House speeches. The reference is the posterior mean given all speeches outside the samples; pairs on which its chains
 disagree (R-hat above 1.05) are left out. In brackets and under "difference": the share of intervals of sample minus
 reference that hold 0, which allows for the error of the reference. Random pairs have no dependence within documents.
-Simulated: signs drawn from one draw of the reference, so that the model is true; both have weight 1. z: reference
-minus the sample's mean, in posterior sd; slope: of the reference on the means (1 if calibrated); variance: of means
-between samples, over the posterior variance."""
+Simulated: signs drawn from one draw of the reference, so that the model is true; both have weight 1. Tails: the
+covariance prior with heavy tails, learned. z: reference minus the sample's mean, in posterior sd; slope: of the
+reference on the means (1 if calibrated); variance: of means between samples, over the posterior variance."""
 
 KINDS = {"document": "speeches", "pair": "random pairs", "simulated": "simulated"}
 TOTAL_WORDS = 20_600_000
 
 
+# how many samples of each size, draws and warm-up of a chain, chains of the reference
+_LENGTHS = "numbers draws warmup reference_chains"
+_MANY_SAMPLES = [2, 3, 1], 80, 100, 4
+_MANY_DRAWS = [1, 2, 1], 200, 100, 2  # of fewer draws the outer quantiles are too near to the middle
+_SIZES = [100_000, 500_000, 2_000_000]
+
+
 def cells(quick: bool) -> list[Cell]:
-    """Return a cell for each vocabulary and K; its samples of all sizes share one reference."""
-    names = "vocab dim prior weight draws warmup"
+    """Return a cell for each vocabulary, K and prior; its samples of all sizes share one reference."""
+    rows: list[tuple[Any, ...]]
     if quick:
-        common = {"words": 60_000, "sizes": [1_000, 3_000, 12_000], "numbers": [2, 2, 2], "pairs": 200}
-        rows = [(100, 5, "spherical", 1.0, 40, 40), (100, 5, "covariance", "auto", 40, 40)]
+        common = {"words": 60_000, "sizes": [1_000, 3_000, 12_000], "pairs": 200}
+        priors = ("spherical", 1.0), ("covariance", "auto"), ("tails", "auto")
+        rows = [(100, 5, *each, [2, 2, 2], 40, 40, 4) for each in priors]
     else:
-        common = {"words": None, "sizes": [100_000, 500_000, 2_000_000], "numbers": [2, 3, 1], "pairs": 3000}
-        sizes = (500, 50), (1000, 20)
-        models = ("covariance", "auto"), ("spherical", 1.0)
-        # of fewer draws than these the outer quantiles are too near to the middle to measure coverage by
-        rows = [(*each, *model, 240, 100) for each in sizes for model in models]
-        rows.append((1000, 50, *models[0], 240, 100))
+        common = {"words": None, "sizes": _SIZES, "pairs": 3000}
+        rows = [
+            (500, 50, "covariance", "auto", *_MANY_SAMPLES),
+            (500, 50, "spherical", 1.0, *_MANY_SAMPLES),
+            (1000, 20, "spherical", 1.0, *_MANY_SAMPLES),
+            *(
+                (1000, dim, prior, "auto", *_MANY_DRAWS)
+                for dim in (20, 50)
+                for prior in ("covariance", "tails")
+            ),
+        ]
     return make_cells(
-        name_settings(names, rows, **common, thin=1, chains=2, reference_chains=4),
+        name_settings(f"vocab dim prior weight {_LENGTHS}", rows, **common, thin=1, chains=2),
         lambda settings: "V={vocab} K={dim} {prior} weight={weight}".format(**settings),
         _seconds,
     )
@@ -128,11 +142,10 @@ def _fitted(
     workspace.folder.mkdir(parents=True, exist_ok=True)
     kept = workspace.folder / f"{name}.npz"
     if not kept.exists():
-        spherical = settings["prior"] == "spherical"
-        prior = {"prior_precision": "learn"} if spherical else {"prior": covariance(settings["dim"])}
+        prior = _prior(settings["prior"], settings["dim"])
         post = fit_counts(counts, settings, workspace, run=name, weight=settings["weight"], **prior)
         draws, last = post.draws, slice(settings["draws"] - 1, None)
-        scales = [draws.stats(scale) for scale in draws.scale_names]
+        scales = [draws.stats(scale) for scale in draws.scale_names if scale != TAILS]
         found = {
             **quantities(post, weight, settings["pairs"]),
             "precision": np.exp(np.mean(np.log(scales))),
@@ -146,6 +159,12 @@ def _fitted(
         shutil.rmtree(workspace.folder / name)
     with np.load(kept) as found:
         return dict(found)
+
+
+def _prior(name: str, dim: int) -> dict[str, Any]:
+    if name == "spherical":
+        return {"prior_precision": "learn"}
+    return {"prior": covariance(dim, tails="learn" if name == "tails" else None)}
 
 
 def _row(fits: Sequence[dict[str, Any]], target: dict[str, Any]) -> dict[str, Any]:

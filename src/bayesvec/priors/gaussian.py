@@ -23,7 +23,14 @@ import numpy.typing as npt
 from bayesvec._types import Float64, Int64
 from bayesvec.errors import OptionError
 from bayesvec.priors.coupling import Sparse, check_coupling, factorise, log_determinant, off_diagonal
-from bayesvec.priors.learned import Part, Wishart, total_coupling, total_neighbours, total_precision
+from bayesvec.priors.learned import (
+    TAILS,
+    Part,
+    Wishart,
+    total_coupling,
+    total_neighbours,
+    total_precision,
+)
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -96,6 +103,11 @@ class RowPrior:
         return tuple(part.scale for part in self.learned)
 
     @property
+    def tails(self) -> float | None:
+        """Degrees of freedom of rows that have a t distribution; None if they are Gaussian."""
+        return next((part.scale for part in self.parts if part.name == TAILS), None)
+
+    @property
     def is_isotropic(self) -> bool:
         """Whether rotating all rows leaves the prior as it is: no mean, the same precision on all axes."""
         return bool(np.all(self.mean == 0.0) and np.all(self.precision == self.precision[:, :1]))
@@ -131,6 +143,8 @@ class RowPrior:
     def log_density(self, x: Float64) -> float:
         """Return the log density at the rows ``x`` (rows, K), normalising constant included."""
         gap = x - self.mean_rows(*x.shape)
+        if self.tails is not None:
+            return _log_density_with_tails(self._own_rows(x), gap, self.tails)
         distance = float(np.sum(self._own_rows(x) * gap**2))
         if self.coupling is None:
             scale = float(np.log(self.precision).sum()) * (x.size / self.precision.size)
@@ -332,18 +346,40 @@ class Prior:
                 if beginning + part.name in recipe:
                     recipe[beginning + part.name] = part.scale
         if self.shared is not None:
-            recipe["axis_precisions"] = list(there.rho.scales)
+            recipe["axis_precisions"] = [part.scale for part in there.rho.learned if part.name != TAILS]
         sides = [
             RowPrior.of_parts([replace(part, learned=None) for part in side.parts], side.mean)
             if side.parts
             else side
-            for side in (there.rho, there.alpha)
+            for side in (there.gaussian.rho, there.gaussian.alpha)
         ]
         return Prior(sides[0], sides[1], recipe, self.added, self.notes)
+
+    @property
+    def gaussian(self) -> "Prior":
+        """The prior without heavy tails, which only Gibbs can draw under."""
+        if self.rho.tails is None:
+            return self
+        rho, alpha = (
+            RowPrior.of_parts([part for part in side.parts if part.name != TAILS], side.mean)
+            for side in (self.rho, self.alpha)
+        )
+        recipe = {name: value for name, value in self.recipe.items() if name != TAILS}
+        return replace(self, rho=rho, alpha=alpha, recipe=recipe)
 
     def log_density(self, rho: Float64, alpha: Float64) -> float:
         """Return the log density of both sides, normalising constants included."""
         return self.rho.log_density(rho) + self.alpha.log_density(alpha)
+
+
+def _log_density_with_tails(precision: Float64, gap: Float64, tails: float) -> float:
+    """Return the log density of rows with a multivariate t distribution of ``tails`` degrees of freedom."""
+    rows, dim = gap.shape
+    power = 0.5 * (tails + dim)
+    constant = math.lgamma(power) - math.lgamma(0.5 * tails) - 0.5 * dim * math.log(tails * math.pi)
+    distance = np.sum(precision * gap**2, axis=1)
+    scale, tail = float(np.log(precision).sum()), float(np.log1p(distance / tails).sum())
+    return float(rows * constant + 0.5 * scale - power * tail)
 
 
 def _table(values: npt.ArrayLike, name: str) -> Float64:

@@ -20,6 +20,7 @@ from bayesvec._validate import positive_number
 from bayesvec.errors import OptionError
 from bayesvec.priors.coupling import Sparse, off_diagonal
 
+TAILS = "tails"  # name of the part whose scale is the degrees of freedom of the rows
 MOST_PRECISE = 1e30  # largest precision of a prior; its inverse is the smallest
 
 

@@ -4,33 +4,43 @@ r"""Draws of a precision matrix that words and contexts share, and the orbit mov
 
 for the prior :math:`W(\nu, I / s)`, which no rotation changes. A state is therefore kept in the basis in which
 :math:`\Lambda` is diagonal: its scales are the eigenvalues, and the rows are rotated along.
+
+Rows with heavy tails are Gaussian given a scale of each (`bayesvec.kernels.row_scales`), which is drawn given the row
+whenever it is needed and is no part of the state: with scales :math:`\tau`, the forms above are those of the rows
+times :math:`\sqrt\tau`. The degrees of freedom are drawn with the scales integrated out.
 """
 
 import math
 
 import numpy as np
 
-from bayesvec._types import Float64
+from bayesvec._types import Float32, Float64
 from bayesvec.errors import NumericalError
-from bayesvec.inference.gibbs.precisions import State
+from bayesvec.inference.gibbs.precisions import State, draw_by_slice
+from bayesvec.inference.gibbs.redraw import row_scales_key
 from bayesvec.kernels import rng
 from bayesvec.kernels.axes import draw_axis_change
-from bayesvec.priors.learned import Wishart
+from bayesvec.kernels.row_scales import draw_row_scales
+from bayesvec.priors import Prior
+from bayesvec.priors.learned import TAILS, Learned
 
 MOVES = 2  # draws of the matrix in a sweep, each after a move along the orbit
 
+_AFTER = 1 << 20  # block from which on scales of rows are drawn here; a half-sweep draws its own from 0 on
+_TAILS = 1 << 18  # row of the address of the degrees of freedom, after those of the matrix
+
 
 def draw_precision_matrix(
-    wishart: Wishart, state: State, key: rng.Key, orbit_key: rng.Key, *, orbit: bool
+    prior: Prior, state: State, key: rng.Key, orbit_key: rng.Key, *, orbit: bool
 ) -> State:
-    """Draw the shared matrix given the rows, and rotate the rows to its axes.
+    """Draw the shared matrix given the rows, and rotate the rows to its axes; draw the degrees of freedom.
 
     Parameters
     ----------
-    wishart : Wishart
-        Its prior.
+    prior : Prior
+        The prior at the scales of the state.
     state : State
-        Rows, on the axes of the current matrix, and its eigenvalues.
+        Rows, on the axes of the current matrix; its eigenvalues, and the degrees of freedom if they are learned.
     key : Key
         The address of these draws.
     orbit_key : Key
@@ -38,9 +48,12 @@ def draw_precision_matrix(
     orbit : bool
         Whether to make these.
     """
+    wishart = prior.shared
+    assert wishart is not None
     rho, alpha = (x.astype(np.float64) for x in state[:2])
-    forms = rho.T @ rho, alpha.T @ alpha  # (K, K)
-    scales, dim = state.scales, rho.shape[1]
+    dim = rho.shape[1]
+    scales, tails = state.scales[:dim], state.scales[dim:]
+    forms = _form(rho, rng.RHO, prior, state.rho, key), _form(alpha, rng.ALPHA, prior, state.alpha, key)
     sides = np.eye(dim), np.eye(dim)  # what the rows are multiplied by
     for move in range(MOVES):
         if orbit:
@@ -50,7 +63,40 @@ def draw_precision_matrix(
         axes, scales = _draw(shape, forms[0] + forms[1] + wishart.rate * np.eye(dim), key, move * dim)
         sides = sides[0] @ axes, sides[1] @ axes
         forms = axes.T @ forms[0] @ axes, axes.T @ forms[1] @ axes
-    return State((rho @ sides[0]).astype(np.float32), (alpha @ sides[1]).astype(np.float32), scales)
+    rho, alpha = rho @ sides[0], alpha @ sides[1]
+    if len(tails):
+        distances = np.concatenate([(x**2 @ scales) for x in (rho, alpha)])
+        tails = np.array([_draw_tails(float(tails[0]), _hyperprior(prior), distances, dim, key)])
+    return State(rho.astype(np.float32), alpha.astype(np.float32), np.concatenate([scales, tails]))
+
+
+def _form(x: Float64, purpose: int, prior: Prior, rows: Float32, key: rng.Key) -> Float64:
+    """Return the sum of the outer products of rows (K, K), each times its scale if rows have one."""
+    tails = prior.rho.tails
+    if tails is None:
+        return np.asarray(x.T @ x)
+    scales, precision = np.empty(len(x)), np.array(prior.rho.precision_rows(*x.shape), order="C")
+    draw_row_scales(0, len(x), rows, precision, tails, row_scales_key(purpose, key), _AFTER, scales)
+    return np.asarray(x.T @ (scales[:, None] * x))
+
+
+def _hyperprior(prior: Prior) -> Learned:
+    found = next(part.learned for part in prior.rho.learned if part.name == TAILS)
+    assert found is not None
+    return found
+
+
+def _draw_tails(before: float, gamma: Learned, distances: Float64, dim: int, key: rng.Key) -> float:
+    """Draw the degrees of freedom given x^T Lambda x of all rows, (rows,), by slice sampling of their log."""
+
+    def log_density(log_tails: float) -> float:
+        tails = math.exp(log_tails)
+        power = 0.5 * (tails + dim)
+        constant = math.lgamma(power) - math.lgamma(0.5 * tails) - 0.5 * dim * log_tails
+        rows = len(distances) * constant - power * float(np.log1p(distances / tails).sum())
+        return gamma.shape * log_tails - gamma.rate * tails + rows
+
+    return math.exp(draw_by_slice(math.log(before), log_density, key, _TAILS))
 
 
 def _draw(shape: float, inverse_scale: Float64, key: rng.Key, first: int) -> tuple[Float64, Float64]:

@@ -19,6 +19,7 @@ from bayesvec.kernels import rng
 from bayesvec.kernels.line import log_likelihood_rows, pair_lines
 from bayesvec.kernels.polyagamma_tables import Tables
 from bayesvec.kernels.row_densities import fill_likelihoods, log_prior_rows
+from bayesvec.kernels.row_scales import log_prior_rows_with_tails
 from bayesvec.kernels.row_work import make_work
 from bayesvec.kernels.vector import padded_rows
 
@@ -95,6 +96,9 @@ class Local(Engine):
     def log_prior(self, half: Half, rows: Float32) -> Float64:
         """Return each row's share of the log density of the prior."""
         x, shares = padded_rows(rows), np.empty(len(rows))
+        if half.tails is not None:
+            log_prior_rows_with_tails(0, len(x), x, half.side.precision, half.tails, shares)
+            return shares
         side = half.coupled(
             x, 0.5, self.threads
         )  # a pair of neighbours is in the shares of both, half in each

@@ -34,7 +34,7 @@ from bayesvec.inference.sides import Half
 from bayesvec.kernels import rng
 from bayesvec.kernels.orbit import draw_gig
 from bayesvec.priors import Prior
-from bayesvec.priors.learned import Learned, Part
+from bayesvec.priors.learned import TAILS, Learned, Part
 
 INTERWEAVE_EVERY = 4  # sweeps from one move of the scales with their rows to the next
 _WIDTH = 0.2  # of the first interval around the log of a scale
@@ -155,7 +155,7 @@ def _draw_log_scale(
     key: rng.Key,
     row: int,
 ) -> float:
-    """Draw the log of a scale by slice sampling: an interval that steps out, then shrinks.
+    """Draw the log of a scale by slice sampling.
 
     Parameters
     ----------
@@ -176,6 +176,11 @@ def _draw_log_scale(
         own = gamma.shape * log_scale - gamma.rate * math.exp(log_scale)
         return own + s * pull[0] + s * s * pull[1] + float(shares(s).sum())
 
+    return draw_by_slice(before, log_density, key, row)
+
+
+def draw_by_slice(before: float, log_density: Callable[[float], float], key: rng.Key, row: int) -> float:
+    """Draw a number by slice sampling from where it is: an interval that steps out, then shrinks."""
     level = log_density(before) - rng.exponential(key, row, 0)
     place, share = rng.uniforms(key, row, 1)
     low = before - _WIDTH * place
@@ -200,10 +205,12 @@ def _draw_log_scale(
 
 def log_hyperprior(prior: Prior) -> float:
     """Return the log density of the scales that are learned, normalising constant included."""
+    total, learned = 0.0, _learned(prior)
     if prior.shared is not None:
-        return prior.shared.log_density([part.scale for part in prior.rho.learned])
-    total = 0.0
-    for part, gamma in _learned(prior):
+        matrix = [part.scale for part in prior.rho.learned if part.name != TAILS]
+        total = prior.shared.log_density(matrix)
+        learned = learned[len(matrix) : len(prior.rho.learned)]  # the tails, which both sides share
+    for part, gamma in learned:
         total += gamma.shape * math.log(gamma.rate) - math.lgamma(gamma.shape)
         total += (gamma.shape - 1.0) * math.log(part.scale) - gamma.rate * part.scale
     return total

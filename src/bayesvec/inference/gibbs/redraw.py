@@ -16,6 +16,8 @@ from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import couple_rows
 from bayesvec.kernels.hamiltonian import Rotation, make_path, move_rows
 from bayesvec.kernels.polyagamma_tables import Tables
+from bayesvec.kernels.rescale import rescale_rows
+from bayesvec.kernels.row_scales import draw_row_scales
 from bayesvec.kernels.row_work import RowSide, Work
 from bayesvec.kernels.rows import SEGMENT, add_pairs, draw_many, redraw_rows, restart_row
 from bayesvec.kernels.trees import make_tree_work, redraw_trees
@@ -51,6 +53,7 @@ def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[
         return _redraw_forest(half, rows, other, drawing)
     # rows of a colour write their own shifts only, so that the threads can share the array
     side = half.side if half.coupling is None else half.side._replace(shift=half.side.shift.copy())
+    given_scales = side if half.tails is None else _with_row_scales(half, half.tails, rows, drawing)
     broken: list[int] = []
     rotation = None  # from the reference to the other side as it is: the same for all colours
     if half.near is not None and int(drawing.key.sweep) % AUGMENT_EVERY != 0:
@@ -62,8 +65,53 @@ def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[
             _move_colour(half, side, colour.moved, rows, other, rotation, drawing)
             rest = colour.moved.rest
         if len(rest.rows):
-            broken += _redraw_colour(half, side, rest, rows, other, drawing)
+            broken += _redraw_colour(half, given_scales, rest, rows, other, drawing)
+    if half.tails is not None:
+        _rescale(half, half.tails, rows, other, drawing)
     return broken
+
+
+def _with_row_scales(half: Half, tails: float, rows: Float32, drawing: Drawing) -> RowSide:
+    """Return the side with the Gaussian prior of each row given its scale, which is drawn given the row.
+
+    Polya-Gamma variables need a Gaussian; rows moved by Hamiltonian dynamics take the t distribution as it is.
+    """
+    precision, scales = half.side.precision, np.empty(len(rows))
+    key = row_scales_key(half.purpose, drawing.key)
+    drawing.threads.run(
+        lambda first, last, _: draw_row_scales(first, last, rows, precision, tails, key, 0, scales),
+        drawing.threads.chunks(np.ones(len(rows)), half.least),
+    )
+    return half.side._replace(precision=precision * scales[:, None])
+
+
+def _rescale(half: Half, tails: float, rows: Float32, other: Float32, drawing: Drawing) -> None:
+    """Draw the lengths of the rows with the fewest pairs."""
+    order, side, works, threads = half.short, half.side, drawing.works, drawing.threads
+    sizes, key = np.diff(side.indptr)[order], row_scales_key(half.purpose, drawing.key)
+    longest = int(sizes.max(initial=0))
+    etas = [np.empty(longest, dtype=np.float32) for _ in works]
+    threads.run(
+        lambda first, last, thread: rescale_rows(
+            first,
+            last,
+            order,
+            side,
+            tails,
+            rows,
+            other,
+            key,
+            works[thread],
+            etas[thread],
+            drawing.likelihood,
+        ),
+        threads.chunks(sizes + side.precision.shape[1], half.least),
+    )
+
+
+def row_scales_key(purpose: int, key: rng.Key) -> rng.Key:
+    """Return the address of the scales of single rows of one side, in the chain and sweep of ``key``."""
+    return rng.with_purpose(key, rng.WORD_SCALES if purpose == rng.RHO else rng.CONTEXT_SCALES)
 
 
 def is_joint(options: Options, every: int, number: int) -> bool:
@@ -124,14 +172,16 @@ def _move_colour(
     options, _, key, works, threads, likelihood = drawing
     base, coupling, near = half.side.shift, half.coupling, half.near
     assert near is not None
-    shapes, places = near.shapes, moved.places
+    shapes, places, tails = near.shapes, moved.places, half.tails or 0.0
     paths = [make_path(work.dim, len(work.panel)) for work in works]
 
     def work(first: int, last: int, thread: int) -> None:
         if coupling is not None:
             couple_rows(first, last, moved.rows, coupling, 1.0, rows, base, side.shift)
         relax, own, path = float(options.path_overrelax), works[thread], paths[thread]
-        move_rows(first, last, places, side, shapes, rotation, rows, other, relax, key, own, path, likelihood)
+        move_rows(
+            first, last, places, side, tails, shapes, rotation, rows, other, relax, key, own, path, likelihood
+        )
 
     threads.run(work, threads.chunks(moved.cost, half.least))
 

@@ -90,7 +90,7 @@ class Gibbs(Sampler):
         after = drawn = State(rho, alpha, state.scales)
         if self.prior.shared is not None:
             keys = (rng.make_key(seed, each, chain=chain, sweep=number) for each in (rng.SCALES, rng.ORBIT))
-            after = draw_precision_matrix(self.prior.shared, after, *keys, orbit=self.orbit)
+            after = draw_precision_matrix(current.prior, after, *keys, orbit=self.orbit)
             return after, Info(self._at(after.scales)._log_posterior(after, engine, drawn, likelihood))
         if len(state.scales):
             key = rng.make_key(seed, rng.SCALES, chain=chain, sweep=number)
