@@ -14,6 +14,7 @@ from bayesvec import _cluster
 from bayesvec.diagnostics.calibration import calibrate
 from bayesvec.engines import cluster
 from bayesvec.engines.cut import cut
+from bayesvec.engines.held import Held
 from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs.engine import Local
@@ -52,6 +53,24 @@ def test_lost_objects_are_made_again(name, use):
     ray = use(FakeRay(lose_every=3))
     assert drawn(fitted(name, engine="ray", workers=2, threads=1)) == drawn(fitted(name))
     assert ray.lost > 10
+
+
+@pytest.mark.parametrize("name", ["covariance", "learned", "dynamic"])
+def test_rows_that_are_lost_are_drawn_again_from_what_is_committed(name, use, monkeypatch):
+    """Wherever rows are lost with a node: in the short run, in a sweep, when a draw is stored or committed."""
+    monkeypatch.setattr("bayesvec.chains.driver.COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr("bayesvec.chains.driver.COMMIT_SHARE", 0.0)
+    local = drawn(fitted(name))
+    for first in (5, 6, 7):
+        ray = use(FakeRay(lose_objects_at=range(first, 2000, 67)))
+        assert drawn(fitted(name, engine="ray", workers=2, threads=1)) == local
+        assert ray.lost_objects > 2
+
+
+def test_rows_that_are_always_lost_end_the_run_in_one_line(use):
+    use(FakeRay(lose_objects_at=range(1, 10_000, 2)))
+    with pytest.raises(RunError, match=r"lost with a node, again and again \(the objects are gone\).*--resume"):
+        fitted("covariance", engine="ray", workers=2, threads=1)
 
 
 def test_workers_that_stay_lost_end_the_run_in_one_line(use, tmp_path):
@@ -116,14 +135,37 @@ def test_a_run_moves_between_engines(use, tmp_path):
     assert drawn(again) == drawn(whole)
 
 
-def test_what_workers_have_just_drawn_is_not_sent_again(use):
-    """A sweep sends each worker its words and the contexts once; the rest are references."""
-    ray = use(FakeRay())
-    fitted("spherical", engine="ray", workers=2, threads=1, warmup=5, draws=5)
-    before = ray.puts
-    fitted("spherical", engine="ray", workers=2, threads=1, warmup=5, draws=15)
-    sent = (ray.puts - before) - before
-    assert sent == 10 * 5  # two blocks of words, two of contexts, all contexts
+def moved_rows(name, ray, monkeypatch, sweeps=20):
+    """How often so many more sweeps of warm-up send objects to the store, and gather rows from it."""
+    gathered, gather = [], Held.__array__
+
+    def watched(held, *given, **named):
+        gathered.append(held)
+        return gather(held, *given, **named)
+
+    moved = []
+    with monkeypatch.context() as watching:
+        watching.setattr(Held, "__array__", watched)
+        for warmup in (5, 5 + sweeps):
+            ray.puts = 0
+            gathered.clear()
+            options = {"warmup": warmup, "init": "random", "identify": "none"}
+            fitted(name, engine="ray", workers=2, threads=1, **options)
+            moved.append(np.array([ray.puts, len(gathered)]))
+    return (moved[1] - moved[0]).tolist()
+
+
+@pytest.mark.parametrize("name", ["covariance", "weighted", "moved", "spherical", "learned"])
+def test_rows_stay_with_the_workers(name, use, monkeypatch):
+    """A sweep neither sends rows to the workers nor gathers them."""
+    assert moved_rows(name, use(FakeRay()), monkeypatch) == [0, 0]
+
+
+def test_coupled_rows_are_gathered(use, monkeypatch):
+    """The test above could fail: moves along the orbit need the gathered rows of priors that couple them."""
+    puts, gathered = moved_rows("grouped", use(FakeRay()), monkeypatch)
+    assert puts >= 20
+    assert gathered >= 20
 
 
 def test_a_broken_row_is_named(use, monkeypatch):

@@ -12,6 +12,7 @@ import numpy as np
 
 from bayesvec._types import Float64
 from bayesvec.errors import NumericalError
+from bayesvec.inference.gibbs.engine import Engine
 from bayesvec.inference.gibbs.precisions import State
 from bayesvec.kernels import rng
 from bayesvec.kernels.axes import draw_axis_change
@@ -21,7 +22,7 @@ MOVES = 2  # draws of the matrix in a sweep, each after a move along the orbit
 
 
 def draw_precision_matrix(
-    wishart: Wishart, state: State, key: rng.Key, orbit_key: rng.Key, *, orbit: bool
+    wishart: Wishart, state: State, key: rng.Key, orbit_key: rng.Key, engine: Engine, *, orbit: bool
 ) -> State:
     """Draw the shared matrix given the rows, and rotate the rows to its axes.
 
@@ -35,12 +36,14 @@ def draw_precision_matrix(
         The address of these draws.
     orbit_key : Key
         That of the moves along the orbit.
+    engine : Engine
+        Where the rows are multiplied.
     orbit : bool
         Whether to make these.
     """
-    rho, alpha = (x.astype(np.float64) for x in state[:2])
-    forms = rho.T @ rho, alpha.T @ alpha  # (K, K)
-    scales, dim = state.scales, rho.shape[1]
+    rho, alpha, scales = state
+    forms = engine.gram(rho), engine.gram(alpha)  # (K, K)
+    dim = len(scales)
     sides = np.eye(dim), np.eye(dim)  # what the rows are multiplied by
     for move in range(MOVES):
         if orbit:
@@ -50,7 +53,7 @@ def draw_precision_matrix(
         axes, scales = _draw(shape, forms[0] + forms[1] + wishart.rate * np.eye(dim), key, move * dim)
         sides = sides[0] @ axes, sides[1] @ axes
         forms = axes.T @ forms[0] @ axes, axes.T @ forms[1] @ axes
-    return State((rho @ sides[0]).astype(np.float32), (alpha @ sides[1]).astype(np.float32), scales)
+    return State(engine.multiplied(rho, sides[0]), engine.multiplied(alpha, sides[1]), scales)
 
 
 def _draw(shape: float, inverse_scale: Float64, key: rng.Key, first: int) -> tuple[Float64, Float64]:
