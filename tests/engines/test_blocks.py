@@ -92,7 +92,7 @@ def test_draws_are_neither_sent_nor_gathered(store, use, monkeypatch):
     local = fitted("covariance", draws=13, store=store)
     for side in ("rho", "alpha"):
         np.testing.assert_array_equal(found.draws.mean(side), local.draws.mean(side))
-        np.testing.assert_array_equal(found.draws.sd(side), local.draws.sd(side))
+        np.testing.assert_array_equal(found.draws.variance(side), local.draws.variance(side))
 
 
 @pytest.mark.parametrize("first", ["local", "ray"])

@@ -57,20 +57,28 @@ def test_lost_objects_are_made_again(name, use):
 
 @pytest.mark.parametrize("name", ["covariance", "learned", "dynamic"])
 def test_rows_that_are_lost_are_drawn_again_from_what_is_committed(name, use, monkeypatch):
-    """Wherever rows are lost with a node: in the short run, in a sweep, when a draw is stored or committed."""
+    """Wherever rows are lost with a node: in a sweep, when a draw is stored, when it is committed."""
     monkeypatch.setattr("bayesvec.chains.driver.COMMIT_SECONDS", 0.0)
     monkeypatch.setattr("bayesvec.chains.driver.COMMIT_SHARE", 0.0)
-    local = drawn(fitted(name))
-    for first in (5, 6, 7):
-        ray = use(FakeRay(lose_objects_at=range(first, 2000, 67)))
-        assert drawn(fitted(name, engine="ray", workers=2, threads=1)) == local
+    local = drawn(fitted(name, init="random", draws=12))
+    for period in (97, 101, 103):
+        ray = use(FakeRay(lose_objects_at=range(period, 5000, period)))
+        assert drawn(fitted(name, init="random", draws=12, engine="ray", workers=2, threads=1)) == local
         assert ray.lost_objects > 2
 
 
+def test_a_short_run_whose_rows_are_lost_starts_again(use):
+    ray = use(FakeRay(lose_objects_at=(50, 150)))
+    assert drawn(fitted("covariance", engine="ray", workers=2, threads=1)) == drawn(fitted("covariance"))
+    assert ray.lost_objects == 2
+
+
 def test_rows_that_are_always_lost_end_the_run_in_one_line(use):
-    use(FakeRay(lose_objects_at=range(1, 10_000, 2)))
-    with pytest.raises(RunError, match=r"lost with a node, again and again \(the objects are gone\).*--resume"):
-        fitted("covariance", engine="ray", workers=2, threads=1)
+    use(FakeRay(lose_objects_at=range(8, 100_000, 8)))
+    with pytest.raises(
+        RunError, match=r"lost with a node, again and again \(the objects are gone\).*--resume"
+    ):
+        fitted("covariance", init="random", engine="ray", workers=2, threads=1)
 
 
 def test_workers_that_stay_lost_end_the_run_in_one_line(use, tmp_path):
