@@ -230,16 +230,16 @@ class Held(HeldRows):
     def cross(self, other: Array) -> Float64:
         """Return rows^T other, (K, K)."""
         there = self.team.hold(self.owned, other)
-        unit, unit_other = self._units(), products.units(products.largest(other))
-        parts = self.team.tell("tell", products.cross_parts, self, there, unit, unit_other)
-        return products.from_parts(np.sum(parts, axis=0), unit, unit_other)
+        unit, unit_other = self._units(), products.units(products.largest(other), len(other))
+        found = self.team.tell("tell", products.integer_cross, self, there, unit, unit_other)
+        return products.in_units(np.sum(found, axis=0), unit, unit_other)
 
     def gram(self, weights: Float64 | None = None) -> Float64:
         """Return rows^T rows, (K, K), of rows times their weights."""
         own = None if weights is None else self.team.hold(self.owned, weights)
         unit = self._units(own)
-        parts = self.team.tell("tell", products.cross_parts, self, None, unit, unit, own)
-        return products.from_parts(np.sum(parts, axis=0), unit, unit)
+        found = self.team.tell("tell", products.integer_cross, self, None, unit, unit, own)
+        return products.in_units(np.sum(found, axis=0), unit, unit)
 
     def moments(self, mean: Any, squares: Any, number: int) -> tuple["Held", "Held"]:
         """Return means and squared deviations with this draw added to ``number`` others."""
@@ -274,7 +274,7 @@ class Held(HeldRows):
 
     def _units(self, weights: "Held | None" = None) -> Float64:
         found = self.team.tell("tell", products.largest, self, weights)
-        return products.units(np.max(found, axis=0))
+        return products.units(np.max(found, axis=0), len(self))
 
     def _made(self, function: Callable[..., Array], *given: Any) -> "Held":
         refs, _ = self.team.make("make", function, *given)

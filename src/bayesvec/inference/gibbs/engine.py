@@ -19,7 +19,7 @@ from bayesvec.inference.sides import Half, broken_row
 from bayesvec.kernels import rng
 from bayesvec.kernels.line import log_likelihood_rows, pair_lines
 from bayesvec.kernels.polyagamma_tables import Tables
-from bayesvec.kernels.products import cross_parts, from_parts, largest, multiply_rows, units
+from bayesvec.kernels.products import in_units, integer_cross, largest, multiply_rows, units
 from bayesvec.kernels.row_densities import fill_likelihoods, log_prior_rows
 from bayesvec.kernels.row_work import make_work
 from bayesvec.kernels.vector import padded_rows
@@ -138,15 +138,15 @@ class Local(Engine):
 
     def gram(self, rows: Float32, weights: Float64 | None = None) -> Float64:
         """Return x^T x of rows, each times its weight."""
-        unit, dim = units(largest(rows, weights)), rows.shape[1]
-        parts = np.zeros((self.threads.count, 3, dim, dim))
+        unit, dim = units(largest(rows, weights), len(rows)), rows.shape[1]
+        totals = np.zeros((self.threads.count, dim, dim))
 
         def work(first: int, last: int, thread: int) -> None:
             own = None if weights is None else weights[first:last]
-            parts[thread] += cross_parts(rows[first:last], None, unit, unit, own)
+            totals[thread] += integer_cross(rows[first:last], None, unit, unit, own)
 
         self.threads.run(work, self._chunks(rows))
-        return from_parts(parts.sum(axis=0), unit, unit)
+        return in_units(totals.sum(axis=0), unit, unit)
 
     def multiplied(self, rows: Float32, matrix: Float64) -> Float32:
         """Return rows times a matrix."""
