@@ -438,6 +438,31 @@ def test_counts_do_not_depend_on_the_engine(name, more, use):
     assert ray.calls > 4
 
 
+def test_counting_has_so_many_processes_and_no_more():
+    """Where processors are free Ray would start all that it is given."""
+    computing, most = set(), []
+
+    class Slow(FakeRay):
+        def _call(self, function, given):
+            computing.add(given[-1])
+            most.append(len(computing))
+            return given[-1]
+
+        def wait(self, refs, num_returns, fetch_local=True):
+            done = refs[:num_returns]
+            computing.difference_update(done)
+            return done, refs[num_returns:]
+
+        def get(self, refs, timeout=None):
+            computing.difference_update(refs)
+            return refs
+
+    for count in (1, 2, 3):
+        most.clear()
+        assert list(_cluster._in_order(Slow(), abs, range(20), count)) == list(range(20))
+        assert max(most) == count
+
+
 @pytest.mark.parametrize("precision", [1.0, pytest.param("learn", marks=pytest.mark.long)])
 def test_calibration_does_not_depend_on_the_engine(precision, use):
     ray = use(FakeRay())

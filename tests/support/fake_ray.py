@@ -116,7 +116,7 @@ class FakeRay:
                 raise ref
         return refs
 
-    def wait(self, refs, num_returns):
+    def wait(self, refs, num_returns, fetch_local=True):
         return refs[-num_returns:], refs[:-num_returns]  # the last is the first that is done
 
     def kill(self, actor):
