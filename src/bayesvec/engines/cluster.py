@@ -226,7 +226,7 @@ class RayEngine(Engine):
         self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key
     ) -> tuple[Any, Float64]:
         """Return every row of one side redrawn, and their log likelihoods."""
-        held, likelihood = self._own(half, rows), np.full(len(rows), np.nan)
+        held, likelihood = self.held(half, rows), np.full(len(rows), np.nan)
         for colour in [None] if whole_rounds(half) else range(len(half.colours)):
             held, found = self._round(half, held, other, options, key, colour)
             likelihood = np.where(np.isnan(found), likelihood, found)
@@ -236,14 +236,14 @@ class RayEngine(Engine):
         """Return each row's share of the log density of the prior; that of coupled rows is computed here."""
         if half.coupling is not None:
             return self._local.log_prior(half, np.asarray(rows))
-        held = self._own(half, rows)
+        held = self.held(half, rows)
         return held.joined(self._team.tell("log_prior", self._asked(half), held))
 
     def log_likelihood(self, half: Half, rows: Float32, other: Float32, known: Float64) -> Float64:
         """Return the log likelihood of the pairs of each row."""
         if not np.isnan(known).any():
             return known.copy()
-        held, shares = self._own(half, rows), Each([known[numbers] for numbers in self._rows(half)])
+        held, shares = self.held(half, rows), Each([known[numbers] for numbers in self._rows(half)])
         return held.joined(
             self._team.tell("log_likelihood", self._asked(half), held, shares, self._other(other))
         )
@@ -252,10 +252,10 @@ class RayEngine(Engine):
         self, half: Half, rows: Float32, direction: Float32 | Float64, other: Float32
     ) -> Callable[[float], Float64]:
         """Return the log likelihood of each row along a line."""
-        token, held, beyond = next(self._tokens), self._own(half, rows), self._other(other)
-        along = held if direction is rows else self._own(half, direction.astype(np.float32))
+        token, held, beyond = next(self._tokens), self.held(half, rows), self._other(other)
+        narrow = rows if direction is rows else direction.astype(np.float32)
         return lambda s: held.joined(
-            self._team.tell("line", token, s, self._asked(half), held, along, beyond)
+            self._team.tell("line", token, s, self._asked(half), held, self.held(half, narrow), beyond)
         )
 
     def gram(self, rows: Float32, weights: Float64 | None = None) -> Float64:
@@ -265,6 +265,10 @@ class RayEngine(Engine):
     def multiplied(self, rows: Float32, matrix: Float64) -> Any:
         """Return rows times a matrix."""
         return rows.multiplied(matrix) if isinstance(rows, Held) else self._local.multiplied(rows, matrix)
+
+    def held(self, half: Half, rows: Any) -> Held:
+        """Return one side as the workers hold it."""
+        return self._team.hold(self._rows(half), rows)
 
     def hold(self, name: str, rows: Any) -> Held:
         """Return one side, which the workers have redrawn before, as they hold it."""
@@ -327,10 +331,6 @@ class RayEngine(Engine):
     def _asked(self, half: Half) -> Asked:
         """Return what workers are told about a side."""
         return Asked(half.purpose, half.scales, self.start_known)
-
-    def _own(self, half: Half, rows: Any) -> Held:
-        """Return one side as the workers hold it."""
-        return self._team.hold(self._rows(half), rows)
 
     def _other(self, rows: Any) -> Blocks:
         """Return all blocks of the other side; one, if the workers have not redrawn it yet."""

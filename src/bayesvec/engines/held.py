@@ -7,6 +7,7 @@ gone with their node; then a chain has to continue from what has been committed 
 """
 
 import operator
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -20,7 +21,6 @@ from bayesvec.kernels import products
 from bayesvec.storage.moments import with_draw
 
 REPEATS = 20  # of a call whose worker was killed
-KEPT = 8  # arrays of the driver whose objects are kept for the next calls
 WHOLE = (slice(None),)  # all rows in one block, which every worker is given
 
 _Result = TypeVar("_Result")
@@ -51,7 +51,7 @@ class Team:
 
     def __init__(self, ray: Any, actors: list[Any]) -> None:
         self.ray, self.actors = ray, actors
-        self._kept: list[Held] = []  # of arrays of the driver, the last used last
+        self._kept: list[Held] = []  # arrays of the driver that have been sent, as long as it has them
 
     def hold(self, owned: Sequence[Any], rows: Any) -> "Held":
         """Return rows as the workers hold them; they are sent when they are needed.
@@ -61,15 +61,17 @@ class Team:
         owned : sequence of ndarray
             The rows of each worker.
         rows : ndarray or HeldRows
-            All rows; an array must not change from now on.
+            All rows; an array must not change from now on, and be kept as long as these rows are used.
         """
         if isinstance(rows, Held):
             return rows
         rows.flags.writeable = False
-        same = [known for known in self._kept if known.array is rows and known.owned is owned]
-        held = same[0] if same else Held(self, owned, rows.shape, rows.dtype, array=rows)
-        self._kept = [*(known for known in self._kept if known is not held), held][-KEPT:]
-        return held
+        self._kept = [known for known in self._kept if known.array is not None]
+        for known in self._kept:
+            if known.array is rows and known.owned is owned:
+                return known
+        self._kept.append(Held(self, owned, rows.shape, rows.dtype, of=weakref.ref(rows)))
+        return self._kept[-1]
 
     def tell(self, method: str, *given: Any) -> list[Any]:
         """Call a method of every worker; return what they return.
@@ -164,8 +166,8 @@ class Held(HeldRows):
         Type of the numbers.
     refs : list, optional
         A reference to each worker's block.
-    array : ndarray, optional
-        All rows, if they are here.
+    of : weak reference to an ndarray, optional
+        All rows, if the driver has them.
     """
 
     def __init__(
@@ -176,20 +178,25 @@ class Held(HeldRows):
         dtype: Any,
         *,
         refs: list[Any] | None = None,
-        array: Array | None = None,
+        of: "weakref.ref[Array] | None" = None,
     ) -> None:
-        self.team, self.owned, self.dtype, self.array, self._refs = team, owned, np.dtype(dtype), array, refs
+        self.team, self.owned, self.dtype, self._refs, self._of = team, owned, np.dtype(dtype), refs, of
         self.shape = shape  # type: ignore[assignment]  # weights of rows have no axes
+        self._gathered_rows: Array | None = None
+
+    @property
+    def array(self) -> Array | None:
+        """All rows, if they are here."""
+        return self._gathered_rows if self._of is None else self._of()
 
     @property
     def refs(self) -> list[Any]:
         """References to the workers' blocks."""
         if self._refs is None:
-            assert self.array is not None
+            array = self.array
+            assert array is not None
             with one_line(self.team.ray):
-                self._refs = [
-                    self.team.ray.put(np.ascontiguousarray(self.array[rows])) for rows in self.owned
-                ]
+                self._refs = [self.team.ray.put(np.ascontiguousarray(array[rows])) for rows in self.owned]
         return self._refs
 
     def can_be_sent_again(self) -> bool:
@@ -200,12 +207,11 @@ class Held(HeldRows):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         """Gather the rows."""
-        if self.array is None:
-            self.array = self.joined(self._gathered(self.refs))
-            self.array.flags.writeable = False
-        return (
-            self.array if dtype in (None, self.dtype) and not copy else self.array.astype(dtype or self.dtype)
-        )
+        array = self.array
+        if array is None:
+            array = self._gathered_rows = self.joined(self._gathered(self.refs))
+            array.flags.writeable = False
+        return array if dtype in (None, self.dtype) and not copy else array.astype(dtype or self.dtype)
 
     def __getitem__(self, rows: Int64) -> Array:
         """Return some rows, by their numbers."""

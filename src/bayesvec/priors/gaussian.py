@@ -140,6 +140,14 @@ class RowPrior:
             scale = self.log_determinant(x.shape[1])
         return 0.5 * (scale - x.size * math.log(2.0 * math.pi) - distance)
 
+    def log_density_at_zero(self, rows: int, dim: int) -> float:
+        """Return the log density where all rows are zero; independent rows without a mean need not be laid out."""
+        if self.coupling is not None or np.any(self.mean):
+            return self.log_density(np.zeros((rows, dim)))
+        size = rows * dim
+        scale = float(np.log(self.precision).sum()) * (size / self.precision.size)
+        return 0.5 * (scale - size * math.log(2.0 * math.pi))
+
     def gradient(self, x: Float64) -> Float64:
         """Return the gradient of the log density at ``x``."""
         return self.hessian_product(x - self.mean_rows(*x.shape))

@@ -56,8 +56,10 @@ class Gibbs(Sampler):
     @cached_property
     def log_prior_at_zero(self) -> float:
         """Log density of the prior where all vectors are zero, and of the scales that are learned."""
-        zeros = (np.zeros(half.side.shift.shape) for half in (self.by_word, self.by_context))
-        return self.prior.log_density(*zeros) + log_hyperprior(self.prior)
+        words, contexts = len(self.by_word.side.fixed), len(self.by_context.side.fixed)
+        of_words = self.prior.rho.log_density_at_zero(words, self.dim)
+        of_contexts = self.prior.alpha.log_density_at_zero(contexts, self.dim)
+        return of_words + of_contexts + log_hyperprior(self.prior)
 
     def init(self, start: Start) -> State:
         """Return the first state of a chain: the one given, or N(0, 1/K) drawn for this chain."""
