@@ -67,7 +67,8 @@ def integer_cross(
     if y is None:
         _add_cross(_plain(x), _plain(x), 1.0 / unit_x, 1.0 / unit_x, own, True, total)
         return np.asarray(np.triu(total) + np.triu(total, 1).T)
-    _add_cross(_plain(x), _plain(y), 1.0 / unit_x, 1.0 / unit_y, own, False, total)
+    same = y.astype(x.dtype, copy=False)  # another type would be compiled again
+    _add_cross(_plain(x), _plain(same), 1.0 / unit_x, 1.0 / unit_y, own, False, total)
     return total
 
 
