@@ -34,7 +34,7 @@ from bayesvec._parallel import Threads  # noqa: E402
 from bayesvec.counts.pairs import from_pairs  # noqa: E402
 from bayesvec.counts.store import open_counts  # noqa: E402
 from bayesvec.engines.cluster import Crew, Workers  # noqa: E402
-from bayesvec.engines.cost import Machine, half_sweep  # noqa: E402
+from bayesvec.engines.cost import CALLS, Machine, half_sweep  # noqa: E402
 from bayesvec.fitting import make_settings  # noqa: E402
 from bayesvec.inference.contract import Problem, Start  # noqa: E402
 from bayesvec.inference.gibbs.engine import Local  # noqa: E402
@@ -73,7 +73,9 @@ class Setting:
             init="random",
             store="summary",
         )
-        run = folder.create(Path(place), settings, counts, stats=("log_posterior",), scales={})
+        run = folder.create(
+            Path(place), settings, counts, stats=("log_posterior",), scales={"rho": [], "alpha": []}
+        )
         run.write_state("begin", {})  # chains start at random
         run.lock.close()
         self.path, self.settings, self.dim, self.counts = Path(place), settings, dim, counts
@@ -98,11 +100,23 @@ class Setting:
 
     @staticmethod
     def half(engine, sampler, state, number):
-        """Redraw the words; return the seconds."""
+        """Redraw the words, sum their products and multiply them as a sweep does; return the seconds."""
         began = time.perf_counter()
         key = rng.make_key(1, rng.RHO, chain=0, sweep=number)
         rho, _ = engine.redraw(sampler.by_word, state.rho, state.alpha, sampler.options, key)
+        rho = engine.multiplied(rho, np.eye(rho.shape[1]) + 1e-6 * engine.gram(rho))
+        engine.log_prior(sampler.by_word, rho)
         return time.perf_counter() - began, rho
+
+    @staticmethod
+    def held(engine, sampler, state):
+        """Return a state as workers hold it in the midst of a chain."""
+        halves = sampler.by_word, sampler.by_context
+        sides = [
+            engine.multiplied(engine.held(half, rows), np.eye(rows.shape[1]))
+            for half, rows in zip(halves, state[:2], strict=True)
+        ]
+        return state._replace(rho=sides[0], alpha=sides[1])
 
     def compare(self, repeats, threads=(1, 2), workers=2):
         """Return the median seconds of a half-sweep on each number of threads, and on workers; alternating."""
@@ -112,15 +126,16 @@ class Setting:
         with self.workers(workers) as cluster:
             locals_ = {f"threads_{count}": Local(Threads(count), self.dim, whole.tables) for count in threads}
             for number in range(1, repeats + 2):
-                # another state each time: the driver has to send it
                 state = whole.init(Start(seed=number, chain=0))
                 drawn = {}
                 for name, engine in locals_.items():
                     seconds, drawn[name] = self.half(engine, whole, state, number)
                     found[name].append(seconds)
-                seconds, drawn["workers"] = self.half(cluster.engine, bare, state, number)
+                seconds, drawn["workers"] = self.half(
+                    cluster.engine, bare, self.held(cluster.engine, bare, state), number
+                )
                 found["workers"].append(seconds)
-                assert len({each.tobytes() for each in drawn.values()}) == 1
+                assert len({np.asarray(each).tobytes() for each in drawn.values()}) == 1
         return {name: median(each[1:]) for name, each in found.items()}
 
 
@@ -150,18 +165,17 @@ def measure(given, place):
     empty = Setting(zipf_counts(vocab, 2 * vocab), dim, f"{place}/empty").compare(2 * given.repeats)
     counts = zipf_counts(vocab, given.pairs)
     full = Setting(counts, dim, f"{place}/full").compare(given.repeats)
-    latency = (tiny["workers"] - tiny["threads_1"]) / 2
-    moved = (
-        4 * dim * (2 * vocab + vocab)
-    )  # as in the model for two nodes: two rounds of contexts, and the words
-    bandwidth = moved / max(1e-4, empty["workers"] - empty["threads_2"] - 2 * latency)
-    sizes = {"pairs": counts.num_pairs, "rows": vocab, "others": vocab, "dim": dim}
+    latency = (tiny["workers"] - tiny["threads_1"]) / (2 * CALLS)
+    moved = 4 * dim * vocab / 2  # as in the model for two nodes
+    bandwidth = moved / max(1e-4, empty["workers"] - empty["threads_2"] - 2 * CALLS * latency)
+    sizes = {"pairs": counts.num_pairs, "others": vocab, "dim": dim}
     # cores of one machine share its memory: a pair takes longer if two are busy
     costs = full["threads_1"] / counts.num_pairs, 2 * full["threads_2"] / counts.num_pairs
     machines = [Machine(1, bandwidth, latency, (cost, 0.0)) for cost in costs]
     predicted = [half_sweep(**sizes, nodes=2, machine=machine).seconds for machine in machines]
     return {
         **sizes,
+        "rows": vocab,
         "seconds": full,
         "speed_of_workers": full["threads_2"] / full["workers"],
         "empty_half_sweep_ms": {"one_row_blocks": 1e3 * tiny["workers"], "no_pairs": 1e3 * empty["workers"]},

@@ -139,7 +139,7 @@ def cluster_cost():
     nodes, rows = (1, 2, 4, 8, 16, 32, 64), []
     for vocab, pairs in ((10**4, 3 * 10**7), (10**5, 10**9), (10**6, 10**10)):
         for dim in (50, 100, 300):
-            sizes = {"pairs": pairs, "rows": vocab, "others": vocab, "dim": dim}
+            sizes = {"pairs": pairs, "others": vocab, "dim": dim}
             times = [half_sweep(**sizes, nodes=count, machine=node) for count in nodes]
             shown = [
                 f"{each.seconds:,.0f}" if each.seconds >= 10 else f"{each.seconds:.2g}" for each in times

@@ -19,6 +19,7 @@ BASE = {
     "_types",
     "_cluster",
     "_compiling",
+    "_held",
     "_machine",
     "_validate",
     "_parallel",

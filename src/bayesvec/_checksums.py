@@ -1,5 +1,6 @@
 """JSON files and files of arrays that carry checksums, so that damage is reported and never used."""
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ import google_crc32c
 import numpy as np
 
 from bayesvec import _atomic
+from bayesvec._held import HeldRows
 from bayesvec._types import Array, UInt8
 from bayesvec.errors import RunError
 
@@ -62,14 +64,18 @@ def _canonical(content: Any) -> bytes:
     return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
 
 
-def array_parts(arrays: Mapping[str, Array]) -> Iterator[bytes]:
+def array_parts(arrays: Mapping[str, Any]) -> Iterator[bytes]:
     """Yield the parts of a file of named arrays: a JSON line, the arrays' bytes, a checksum of all."""
-    flat = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    flat = {
+        name: array if isinstance(array, HeldRows) else np.asarray(array, order="C")
+        for name, array in arrays.items()
+    }
     described = {name: [array.dtype.str, list(array.shape)] for name, array in flat.items()}
     total = 0
     header = np.frombuffer(json.dumps(described).encode() + b"\n", np.uint8)
     for part in (header, *flat.values()):
-        for piece in _pieces(part):
+        blocks = part.in_order() if isinstance(part, HeldRows) else [part]
+        for piece in itertools.chain.from_iterable(map(_pieces, blocks)):
             total = checksum(piece, total)
             yield piece
     yield total.to_bytes(4, "little")

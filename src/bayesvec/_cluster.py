@@ -317,14 +317,30 @@ def _first(ray: Any, under_way: list[tuple[Any, T]]) -> tuple[T, Any]:
 
 
 def _in_order(ray: Any, work: Callable[[T], R], items: Iterable[T], count: int) -> Iterator[R]:
-    """Yield ``work(item)`` for every item, in order, with at most ``count + 1`` items in progress on the cluster."""
+    """Yield ``work(item)`` for every item, in order, computed on a cluster.
+
+    Parameters
+    ----------
+    ray : module
+        Ray.
+    work : callable
+        What is done to an item.
+    items : iterable
+        Taken one by one.
+    count : int
+        How many are computed at once; the result of one more may be waiting.
+    """
     remote = ray.remote(_call).options(num_cpus=1, max_retries=-1)
     with one_line(ray):
         shared, here = ray.put(work), versions()  # the work's arrays go to each node once
     under_way: deque[Any] = deque()
+    computing: list[Any] = []
     for item in items:
+        if len(computing) == count:  # Ray would start another wherever a processor is free
+            _, computing = ray.wait(computing, num_returns=1, fetch_local=False)
         with one_line(ray):
             under_way.append(remote.remote(shared, here, item))
+            computing.append(under_way[-1])
         if len(under_way) > count:
             yield answers(ray, [under_way.popleft()])[0]
     while under_way:

@@ -1,6 +1,7 @@
 """The errors that users see. Each message states what was got, what is allowed and what to do."""
 
 from collections.abc import Sequence
+from typing import Any
 
 _NAMED = 8  # unknown words that a message names
 
@@ -106,6 +107,26 @@ class RunError(BayesvecError):
     def __init__(self, message: str, *, path: str | None = None) -> None:
         super().__init__(message)
         self.path = path
+
+
+class RowsLost(RunError):
+    """The rows of a chain were lost with a node of the cluster; the chain continues from what is committed.
+
+    Parameters
+    ----------
+    reason : str
+        What Ray reports.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"rows were lost with a node, again and again ({reason}); look at `ray status`; the committed draws are "
+            "safe, --resume continues"
+        )
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.reason,)
 
 
 class NumericalError(BayesvecError):

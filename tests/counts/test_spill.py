@@ -59,3 +59,14 @@ def _resident(array):
         if all(digit in "0123456789abcdef" for digit in first) and int(first, 16) == array.ctypes.data:
             return 1024 * next(int(each.split()[1]) for each in lines[at:] if each.startswith("Rss:"))
     raise AssertionError("no map begins there")
+
+
+def test_a_known_size_is_filled_in_place():
+    pieces = [np.arange(5), np.arange(0), np.arange(7)]
+    for limit, most in ((1000, 12), (1000, 20), (30, 12)):
+        whole = memory.GrowingArray(np.int32, limit, most)
+        for piece in pieces:
+            whole.append(piece)
+        found = whole.finish()
+        np.testing.assert_array_equal(found, np.concatenate(pieces))
+        assert memory.is_mapped(found) == (limit < 4 * most)

@@ -10,8 +10,8 @@ import zarr
 from bayesvec import _atomic as files
 from bayesvec._checksums import read_json, write_json
 from bayesvec.engines import cluster
+from bayesvec.engines.held import Held
 from bayesvec.errors import RunError
-from bayesvec.model import identification
 from bayesvec.storage import blocks, layout, zarr3
 from bayesvec.storage.blocks import Blocked, in_blocks
 from bayesvec.storage.reader import open_draws
@@ -73,13 +73,26 @@ def test_lost_blocks_are_written_again(use):
     assert ray.lost > 10
 
 
-def test_rows_are_not_sent_again_to_be_written(use):
-    ray, sent = use(FakeRay()), []
-    for store in ("both", "summary"):
-        before = ray.puts
-        fitted("spherical", **WORKERS, draws=10, store=store)
-        sent.append(ray.puts - before)
-    assert sent[0] == sent[1] + 4  # those after the last draw, which no sweep follows
+@pytest.mark.parametrize("store", ["both", "summary"])
+def test_draws_are_neither_sent_nor_gathered(store, use, monkeypatch):
+    """Workers align and write their own rows, and keep their moments; a checkpoint passes by in blocks."""
+    ray, gathered, gather = use(FakeRay()), [], Held.__array__
+
+    def watched(held, *given, **named):
+        gathered.append(held)
+        return gather(held, *given, **named)
+
+    monkeypatch.setattr(Held, "__array__", watched)
+    moved = []
+    for draws in (3, 13):
+        before = ray.puts, len(gathered)
+        found = fitted("covariance", **WORKERS, draws=draws, store=store)
+        moved.append((ray.puts - before[0], len(gathered) - before[1]))
+    assert moved[0] == moved[1]
+    local = fitted("covariance", draws=13, store=store)
+    for side in ("rho", "alpha"):
+        np.testing.assert_array_equal(found.draws.mean(side), local.draws.mean(side))
+        np.testing.assert_array_equal(found.draws.variance(side), local.draws.variance(side))
 
 
 @pytest.mark.parametrize("first", ["local", "ray"])
@@ -220,16 +233,3 @@ def test_what_is_cut(monkeypatch):
         assert isinstance(array, Blocked) == (number > 1)
         assert sum(block.rows for block in array.blocks) == rows
         assert array.chunk_rows * 4 * dim <= zarr3.CHUNK_BYTES or number == 1
-
-
-def test_blocks_are_aligned_as_all_rows_are(monkeypatch):
-    """A block by itself has the bits that it has among all rows."""
-    generator = np.random.default_rng(1)
-    for dim in (4, 7, 50):
-        rows = generator.normal(size=(100, dim)).astype(np.float32)
-        alignment = [(None, generator.normal(size=(dim, dim)).astype(np.float32))]
-        whole = identification.aligned(rows, alignment)
-        for first in range(0, 100, 24):
-            found = identification.aligned(rows[first : first + 24], alignment)
-            assert found.tobytes() == whole[first : first + 24].tobytes()
-        np.testing.assert_allclose(whole, rows @ alignment[0][1], rtol=1e-4, atol=1e-5)

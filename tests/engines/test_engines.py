@@ -14,6 +14,7 @@ from bayesvec import _cluster
 from bayesvec.diagnostics.calibration import calibrate
 from bayesvec.engines import cluster
 from bayesvec.engines.cut import cut
+from bayesvec.engines.held import Held
 from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs.engine import Local
@@ -52,6 +53,32 @@ def test_lost_objects_are_made_again(name, use):
     ray = use(FakeRay(lose_every=3))
     assert drawn(fitted(name, engine="ray", workers=2, threads=1)) == drawn(fitted(name))
     assert ray.lost > 10
+
+
+@pytest.mark.parametrize("name", ["covariance", "learned", "dynamic"])
+def test_rows_that_are_lost_are_drawn_again_from_what_is_committed(name, use, monkeypatch):
+    """Wherever rows are lost with a node: in a sweep, when a draw is stored, when it is committed."""
+    monkeypatch.setattr("bayesvec.chains.driver.COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr("bayesvec.chains.driver.COMMIT_SHARE", 0.0)
+    local = drawn(fitted(name, init="random", draws=12))
+    for period in (97, 101, 103):
+        ray = use(FakeRay(lose_objects_at=range(period, 5000, period)))
+        assert drawn(fitted(name, init="random", draws=12, engine="ray", workers=2, threads=1)) == local
+        assert ray.lost_objects > 2
+
+
+def test_a_short_run_whose_rows_are_lost_starts_again(use):
+    ray = use(FakeRay(lose_objects_at=(50, 150)))
+    assert drawn(fitted("covariance", engine="ray", workers=2, threads=1)) == drawn(fitted("covariance"))
+    assert ray.lost_objects == 2
+
+
+def test_rows_that_are_always_lost_end_the_run_in_one_line(use):
+    use(FakeRay(lose_objects_at=range(8, 100_000, 8)))
+    with pytest.raises(
+        RunError, match=r"lost with a node, again and again \(the objects are gone\).*--resume"
+    ):
+        fitted("covariance", init="random", engine="ray", workers=2, threads=1)
 
 
 def test_workers_that_stay_lost_end_the_run_in_one_line(use, tmp_path):
@@ -116,14 +143,37 @@ def test_a_run_moves_between_engines(use, tmp_path):
     assert drawn(again) == drawn(whole)
 
 
-def test_what_workers_have_just_drawn_is_not_sent_again(use):
-    """A sweep sends each worker its words and the contexts once; the rest are references."""
-    ray = use(FakeRay())
-    fitted("spherical", engine="ray", workers=2, threads=1, warmup=5, draws=5)
-    before = ray.puts
-    fitted("spherical", engine="ray", workers=2, threads=1, warmup=5, draws=15)
-    sent = (ray.puts - before) - before
-    assert sent == 10 * 5  # two blocks of words, two of contexts, all contexts
+def moved_rows(name, ray, monkeypatch, sweeps=20):
+    """How often so many more sweeps of warm-up send objects to the store, and gather rows from it."""
+    gathered, gather = [], Held.__array__
+
+    def watched(held, *given, **named):
+        gathered.append(held)
+        return gather(held, *given, **named)
+
+    moved = []
+    with monkeypatch.context() as watching:
+        watching.setattr(Held, "__array__", watched)
+        for warmup in (5, 5 + sweeps):
+            ray.puts = 0
+            gathered.clear()
+            options = {"warmup": warmup, "init": "random", "identify": "none"}
+            fitted(name, engine="ray", workers=2, threads=1, **options)
+            moved.append(np.array([ray.puts, len(gathered)]))
+    return (moved[1] - moved[0]).tolist()
+
+
+@pytest.mark.parametrize("name", ["covariance", "weighted", "moved", "spherical", "learned"])
+def test_rows_stay_with_the_workers(name, use, monkeypatch):
+    """A sweep neither sends rows to the workers nor gathers them."""
+    assert moved_rows(name, use(FakeRay()), monkeypatch) == [0, 0]
+
+
+def test_coupled_rows_are_gathered(use, monkeypatch):
+    """The test above could fail: moves along the orbit need the gathered rows of priors that couple them."""
+    puts, gathered = moved_rows("grouped", use(FakeRay()), monkeypatch)
+    assert puts >= 20
+    assert gathered >= 20
 
 
 def test_a_broken_row_is_named(use, monkeypatch):
@@ -386,6 +436,31 @@ def test_counts_do_not_depend_on_the_engine(name, more, use):
         assert found.recipe == local.recipe
         np.testing.assert_array_equal(found.by_context.n_neg, local.by_context.n_neg)
     assert ray.calls > 4
+
+
+def test_counting_has_so_many_processes_and_no_more():
+    """Where processors are free Ray would start all that it is given."""
+    computing, most = set(), []
+
+    class Slow(FakeRay):
+        def _call(self, function, given):
+            computing.add(given[-1])
+            most.append(len(computing))
+            return given[-1]
+
+        def wait(self, refs, num_returns, fetch_local=True):
+            done = refs[:num_returns]
+            computing.difference_update(done)
+            return done, refs[num_returns:]
+
+        def get(self, refs, timeout=None):
+            computing.difference_update(refs)
+            return refs
+
+    for count in (1, 2, 3):
+        most.clear()
+        assert list(_cluster._in_order(Slow(), abs, range(20), count)) == list(range(20))
+        assert max(most) == count
 
 
 @pytest.mark.parametrize("precision", [1.0, pytest.param("learn", marks=pytest.mark.long)])

@@ -9,6 +9,7 @@ import bayesvec as bv
 from bayesvec import priors
 from bayesvec._checksums import read_arrays
 from bayesvec.errors import NumericalError, OptionError
+from bayesvec.inference import sides
 from bayesvec.inference.contract import Near, Problem
 from bayesvec.inference.gibbs import Options, covariance, redraw
 from bayesvec.inference.gibbs import sampler as gibbs
@@ -169,23 +170,26 @@ def moved():
 
 
 @pytest.mark.parametrize("given", [dict, moved])
-def test_joint_distribution_with_heavy_tails(given):
+def test_joint_distribution_with_heavy_tails(given, monkeypatch):
+    monkeypatch.setattr(sides, "SHORT_SHARE", 1.0)  # the lengths of all rows are drawn
     assert agrees_with_tails(3000, **given())
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("share", [0.0, 1.0])
 @pytest.mark.parametrize("given", [dict, moved])
-def test_joint_distribution_with_heavy_tails_at_length(given):
+def test_joint_distribution_with_heavy_tails_at_length(given, share, monkeypatch):
+    monkeypatch.setattr(sides, "SHORT_SHARE", share)
     assert agrees_with_tails(50_000, **given())
 
 
 @pytest.mark.parametrize(
-    "bug", long_but("form", ["form", "shape", "half-sweep", "moves", "degrees of freedom"])
+    "bug", long_but("form", ["form", "shape", "half-sweep", "moves", "lengths", "degrees of freedom"])
 )
 def test_joint_distribution_sees_planted_bugs_of_tails(bug, monkeypatch):
     draw, given = row_scales.draw_row_scales, {}
     if bug == "form":  # the matrix is drawn as if rows were Gaussian
-        monkeypatch.setattr(covariance, "_form", lambda x, *_: x.T @ x)
+        monkeypatch.setattr(covariance, "_root_scales", lambda *_: None)
     elif bug == "shape":  # the row itself is forgotten
         monkeypatch.setattr(covariance, "draw_row_scales", without_rows(draw))
     elif bug == "half-sweep":
@@ -194,6 +198,10 @@ def test_joint_distribution_sees_planted_bugs_of_tails(bug, monkeypatch):
         move = redraw.move_rows
         monkeypatch.setattr(redraw, "move_rows", lambda *given: move(*given[:4], 0.0, *given[5:]))
         given = moved()
+    elif bug == "lengths":  # they are drawn as if tails were lighter
+        rescale = redraw.rescale_rows
+        monkeypatch.setattr(sides, "SHORT_SHARE", 1.0)
+        monkeypatch.setattr(redraw, "rescale_rows", lambda *given: rescale(*given[:4], 30.0, *given[5:]))
     else:  # as if there were one row more
         add = covariance._draw_tails
         monkeypatch.setattr(

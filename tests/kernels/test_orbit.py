@@ -8,9 +8,9 @@ from bayesvec.kernels.orbit import (
     draw_change,
     draw_gig,
     fill_rotation,
-    move_along_orbit,
     shear_along_orbit,
 )
+from bayesvec.kernels.products import cross, multiplied
 from evidence import ERROR_RATE, agrees
 
 KEY = rng.make_key(3, rng.ORBIT)
@@ -75,10 +75,17 @@ def test_rotations_are_orthogonal_and_uniform():
     assert not agrees(haar_moments(rotations(4000, dim, diagonal_sign=True)), expected)
 
 
+def move_along_orbit(rho, alpha, key, precision=1.0):
+    """Both sides moved along the orbit under a spherical prior, as the sampler moves them."""
+    forms = [precision * cross(rows, rows) for rows in (rho, alpha)]
+    changes = draw_change(*forms, 0.5 * (len(rho) - len(alpha)), key)
+    return [multiplied(rows, change) for rows, change in zip((rho, alpha), changes, strict=True)]
+
+
 def test_products_stay_what_they_are():
     generator = np.random.default_rng(0)
     rho, alpha = (generator.normal(size=(rows, 5)).astype(np.float32) for rows in (7, 11))
-    moved = move_along_orbit(rho, alpha, np.full((7, 5), 2.0), np.full((11, 5), 2.0), KEY)
+    moved = move_along_orbit(rho, alpha, KEY, precision=2.0)
     np.testing.assert_allclose(moved[0] @ moved[1].T, rho @ alpha.T, atol=1e-5)
     assert np.abs(moved[0] - rho).max() > 0.1
     assert moved[0].dtype == moved[1].dtype == np.float32
@@ -86,7 +93,7 @@ def test_products_stay_what_they_are():
 
 def test_rows_of_zeros_are_left():
     rho, alpha = np.zeros((3, 8), dtype=np.float32), np.ones((4, 8), dtype=np.float32)
-    moved = move_along_orbit(rho, alpha, np.ones((3, 8)), np.ones((4, 8)), KEY)
+    moved = move_along_orbit(rho, alpha, KEY)
     assert np.all(moved[0] == 0.0)
     assert np.all(np.isfinite(moved[1]))
 
@@ -147,7 +154,7 @@ def test_one_move_leaves_little_of_where_it_started():
         stretch = np.diag(np.exp(0.3 * generator.normal(size=20))).astype(np.float32)
         rho, alpha = base[0] @ stretch, base[1] @ np.linalg.inv(stretch)
         key = rng.make_key(3, rng.ORBIT, sweep=number)
-        moved = move_along_orbit(rho, alpha, np.ones((60, 20)), np.ones((60, 20)), key)[0]
+        moved = move_along_orbit(rho, alpha, key)[0]
         for rows, kept in ((rho, before), (moved, after)):
             unit = rows[:2] / np.linalg.norm(rows[:2], axis=1, keepdims=True)
             kept.append(float(unit[0] @ unit[1]))

@@ -14,7 +14,8 @@ import numpy as np
 
 import bayesvec as bv
 from bayesvec.kernels import rng
-from bayesvec.kernels.orbit import move_along_orbit
+from bayesvec.kernels.orbit import draw_change
+from bayesvec.kernels.products import multiplied
 
 PATIENCE = 300  # seconds to wait for another worker
 
@@ -40,9 +41,8 @@ def paths_and_other_methods():
 
 
 def orbit_and_counting():
-    generator, precision = np.random.default_rng(0), np.ones((5, 3))
-    rho, alpha = generator.normal(size=(2, 5, 3)).astype(np.float32)
-    move_along_orbit(rho, alpha, precision, precision, rng.make_key(0, rng.ORBIT))
+    change, _ = draw_change(np.eye(3), np.eye(3), 0.0, rng.make_key(0, rng.ORBIT))
+    multiplied(np.ones((5, 3), dtype=np.float32), change)
     documents, _ = bv.simulate_documents(20, 8, vocab=8, seed=1)
     counts = bv.count(documents=documents, groups=[1, 2] * 10, subsample=0.1, threads=1, progress=False)
     counts.split("document")

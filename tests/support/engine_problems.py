@@ -52,6 +52,16 @@ def moved():
     return counts, given | {"options": {"hamiltonian": "always"}}
 
 
+def tails():
+    """Rows with heavy tails, whose scales and lengths are drawn apart."""
+    return spherical()[0], {"prior": bv.priors.covariance(4, tails="learn")}
+
+
+def moved_tails():
+    counts, given = tails()
+    return counts, given | {"options": {"hamiltonian": "always"}}
+
+
 def moved_colours():
     counts, given = colours()
     return counts, given | {"options": {"joint": "never", "hamiltonian": "always"}}
@@ -84,8 +94,8 @@ def vectors():
     return counts, {"prior": bv.priors.from_vectors(counts, given)}
 
 
-_MOVED = moved, moved_colours, moved_graph
-_PLAIN = spherical, learned, covariance, weighted, fixed, graph, informative, vectors
+_MOVED = moved, moved_tails, moved_colours, moved_graph
+_PLAIN = spherical, learned, covariance, tails, weighted, fixed, graph, informative, vectors
 _SLICES = dynamic, colours, grouped
 PROBLEMS = {each.__name__: each for each in (*_PLAIN, *_SLICES, *_MOVED)}
 

@@ -7,6 +7,10 @@ import numpy as np
 
 
 class Lost(Exception):
+    """A worker is gone."""
+
+
+class ObjectLost(Exception):
     """An object is gone, with its node."""
 
 
@@ -43,6 +47,8 @@ class FakeRay:
         Processors of each node.
     lose_every : int
         Lose the objects of every so many calls of ``get``, but those with a timeout; 0 for never.
+    lose_objects_at : collection of int
+        Numbers of such calls of ``get``, counted from 1, for which objects are lost that only workers had.
     changed : dict
         What workers report otherwise than they are.
     full_after : int, optional
@@ -51,8 +57,18 @@ class FakeRay:
         What every call raises on a worker, or what its node does to it.
     """
 
-    def __init__(self, cpus=(8, 8), *, lose_every=0, changed=None, full_after=None, broken=None):
+    def __init__(
+        self,
+        cpus=(8, 8),
+        *,
+        lose_every=0,
+        lose_objects_at=(),
+        changed=None,
+        full_after=None,
+        broken=None,
+    ):
         self.cpus, self.lose_every, self.changed = cpus, lose_every, changed or {}
+        self.lose_objects_at, self.lost_objects, self.waits = lose_objects_at, 0, 0
         self.full_after, self.broken = full_after, broken
         self.gets = self.killed = self.puts = self.lost = self.calls = 0
         self.actors = []
@@ -62,9 +78,9 @@ class FakeRay:
             ObjectStoreFullError=StoreFull,
             OutOfDiskError=DiskFull,
             OutOfMemoryError=NoMemory,
-            ObjectLostError=Lost,
+            ObjectLostError=ObjectLost,
             RayActorError=Lost,
-            ObjectFetchTimedOutError=Lost,
+            ObjectFetchTimedOutError=ObjectLost,
         )
 
     def is_initialized(self):
@@ -91,12 +107,16 @@ class FakeRay:
         if timeout is None and self.lose_every and self.gets % self.lose_every == 0:
             self.lost += 1
             raise Lost("the node is gone")
+        self.waits += timeout is None
+        if timeout is None and self.waits in self.lose_objects_at:
+            self.lost_objects += 1
+            raise ObjectLost("the objects are gone")
         for ref in refs:
             if isinstance(ref, TaskError):
                 raise ref
         return refs
 
-    def wait(self, refs, num_returns):
+    def wait(self, refs, num_returns, fetch_local=True):
         return refs[-num_returns:], refs[:-num_returns]  # the last is the first that is done
 
     def kill(self, actor):
@@ -143,4 +163,4 @@ class _Actor:
                 found = found | self._ray.changed
             return tuple(map(_stored, found)) if isinstance(found, tuple) else _stored(found)
 
-        return SimpleNamespace(remote=remote, options=lambda num_returns: SimpleNamespace(remote=remote))
+        return SimpleNamespace(remote=remote, options=lambda **_: SimpleNamespace(remote=remote))

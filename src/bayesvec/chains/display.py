@@ -73,6 +73,10 @@ class ChainProgress:
         if self._first is None:  # the first step here may have waited for the compiler
             self._first, self._began = step, self._latest
 
+    def back_to(self, sweep: int, draws: int) -> None:
+        """Forget what came after a sweep and its draws."""
+        self.sweep, self.draws = sweep, draws
+
     def add(self, cosines: Array) -> None:
         """Add the cosines of a stored draw."""
         if self.draws == len(self._cosines):

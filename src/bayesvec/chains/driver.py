@@ -8,16 +8,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bayesvec._held import HeldRows
 from bayesvec._parallel import Threads
 from bayesvec._progress import progress as show_progress
 from bayesvec._types import Array
 from bayesvec.chains.start import find_start, jittered
 from bayesvec.counts.pairs import PairCounts
+from bayesvec.errors import RowsLost
 from bayesvec.inference.contract import Count, Independent, Near, Problem, Report, Sampler, Start, silent
 from bayesvec.inference.methods import Method
 from bayesvec.inference.state import standardised
 from bayesvec.model.identification import (
-    Alignment,
     Anchors,
     Reference,
     aligned,
@@ -29,9 +30,9 @@ from bayesvec.storage.folder import cosines
 from bayesvec.storage.kinds import WHOLE_CHAINS
 from bayesvec.storage.memory import ChainStore, Store
 from bayesvec.storage.outcome import Outcome
-from bayesvec.storage.writer import WriteBlocks
 
 REFERENCE_STATES = 16
+MOST_LOSSES = 20  # of a chain's rows, one after another without a commit
 REFERENCE_BYTES = 256 << 20  # upper bound on what is held while the reference is settled
 
 # Minimum number of seconds between commits; the tests shorten it. Commits take at most a twentieth of the time.
@@ -51,6 +52,9 @@ class Watcher(Protocol):
     def add(self, cosines: Array) -> None:
         """Take note of a stored draw."""
 
+    def back_to(self, sweep: int, draws: int) -> None:
+        """Forget what came after a sweep and its draws: it is lost, and will come again."""
+
 
 class Unwatched:
     """Follows nothing."""
@@ -62,6 +66,9 @@ class Unwatched:
         """Do nothing."""
 
     def add(self, cosines: Array) -> None:
+        """Do nothing."""
+
+    def back_to(self, sweep: int, draws: int) -> None:
         """Do nothing."""
 
 
@@ -189,9 +196,25 @@ class Driver:
             yield state, info
 
     def run_chain(self, chain: int, num_threads: int = 1, watcher: Watcher | None = None) -> bool:
-        """Run one chain from where it is to its end, or until it is stopped; return whether it has ended."""
-        settings, watcher = self.settings, watcher or Unwatched()
-        record = self.store.recorder(chain)
+        """Run one chain from where it is to its end, or until it is stopped; return whether it has ended.
+
+        If a node of a cluster goes with rows of the chain, it continues from what has been committed.
+        """
+        watcher, lost = watcher or Unwatched(), 0
+        while True:
+            record = self.store.recorder(chain)
+            begin = record.mark
+            try:
+                return self._run_on(record, num_threads, watcher)
+            except RowsLost:
+                lost = lost + 1 if record.mark == begin else 0
+                if lost == MOST_LOSSES:
+                    raise
+                watcher.back_to(record.mark.sweep, record.mark.draws)
+
+    def _run_on(self, record: ChainStore, num_threads: int, watcher: Watcher) -> bool:
+        """Run one chain from what has been committed."""
+        settings, chain = self.settings, record.chain
         pace = _Pace()
         spent = 0.0
         make_threads = Threads if self.ended(chain) else self.make_threads  # there is nothing to redraw
@@ -209,9 +232,8 @@ class Driver:
                 if settings.rules.warming:
                     self._note_trace(chain, state, info)
                 if sweep > settings.warmup_sweeps and (sweep - settings.warmup_sweeps) % settings.thin == 0:
-                    alignment = self._alignment(state)
-                    values = self._draw(state, info, spent, alignment)
-                    record.append(values, _by_workers(threads, state, alignment))
+                    values = self._draw(state, info, spent, threads.engine)
+                    record.append(values, threads.engine and threads.engine.write)
                     watcher.add(values["cosine"])
                     spent = 0.0
                 elif chain == 0:
@@ -261,14 +283,14 @@ class Driver:
         return state, sweep
 
     def _note_trace(self, chain: int, state: Any, info: Any) -> None:
-        cosine = cosines(np.asarray(state.rho), *self.monitored)
+        cosine = cosines(state.rho, *self.monitored)
         level = info.log_posterior
         if self.problem.prior.shared is not None:
             axes = state.scales[: state.rho.shape[1]]  # the degrees of freedom may follow
             level = standardised(level, np.log(axes).sum(), len(state.rho) + len(state.alpha))
         self._traces[chain].append(np.append(np.float64(level), cosine))
 
-    def _saved(self, chain: int, state: Any) -> dict[str, Array]:
+    def _saved(self, chain: int, state: Any) -> dict[str, Any]:
         """Return what a checkpoint keeps: the state, and the trace of a warm-up whose end is not decided."""
         trace = self._traces.get(chain) if self.settings.rules.warming else None
         return _arrays(state) | ({"trace": np.stack(trace)} if trace else {})
@@ -287,15 +309,14 @@ class Driver:
                 pass
         return not self.stop.is_set()
 
-    def _alignment(self, state: Any) -> Alignment:
-        """Return what a state is aligned by before it is stored."""
-        if self.reference is None:
-            return ()
-        return find_alignment(state.rho, state.alpha, self.reference, self.axes)
-
-    def _draw(self, state: Any, info: Any, seconds: float, alignment: Alignment) -> dict[str, Any]:
-        """Return what is stored of a state."""
-        rho, alpha = aligned(state.rho, alignment), aligned(state.alpha, alignment)
+    def _draw(self, state: Any, info: Any, seconds: float, engine: Any) -> dict[str, Any]:
+        """Return what is stored of a state: rows aligned to the reference, where the engine holds them."""
+        rho, alpha = state.rho, state.alpha
+        if engine is not None:
+            rho, alpha = engine.hold("rho", rho), engine.hold("alpha", alpha)
+        if self.reference is not None:
+            alignment = find_alignment(rho, alpha, self.reference, self.axes)
+            rho, alpha = aligned(rho, alignment), aligned(alpha, alignment)
         cosine = cosines(rho, *self.monitored)
         stats = {"lp" if name == "log_posterior" else name: value for name, value in info._asdict().items()}
         scales = dict(zip(self.scale_names, state.scales, strict=True)) if self.scale_names else {}
@@ -315,7 +336,8 @@ class Driver:
     def _settle_reference(self, state: Any) -> None:
         late = [self.store.read_state(f"late-{sweep}") for sweep in self._late_sweeps(state)]
         states = [(kept["rho"], kept["alpha"]) for kept in late if kept is not None]
-        reference = settle_reference(states or [(state.rho, state.alpha)], axes=self.axes)
+        last = [] if states else [(np.asarray(state.rho), np.asarray(state.alpha))]
+        reference = settle_reference(states or last, axes=self.axes)
         self.store.write_state("reference", reference._asdict())
         self._take_reference()
 
@@ -346,13 +368,9 @@ class _Pace:
         self._interval = max(COMMIT_SECONDS, COMMIT_SHARE * (self._last - began))
 
 
-def _by_workers(threads: Threads, state: Any, alignment: Alignment) -> WriteBlocks | None:
-    """Return what has the workers of a cluster write blocks of a draw; None if there are none."""
-    engine = threads.engine
-    if engine is None:
-        return None
-    return lambda name, chain, draw: engine.write(name, getattr(state, name), alignment, chain, draw)
-
-
-def _arrays(state: Any) -> dict[str, Array]:
-    return {name: np.asarray(value) for name, value in state._asdict().items()}
+def _arrays(state: Any) -> dict[str, Any]:
+    """Return a state by names; rows that workers hold are not gathered."""
+    return {
+        name: value if isinstance(value, HeldRows) else np.asarray(value)
+        for name, value in state._asdict().items()
+    }

@@ -1,5 +1,6 @@
 """Where chains start: a short run, a MAP, anchors, vectors that were given; found once and kept by the backend."""
 
+import itertools
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, cast
@@ -12,6 +13,7 @@ from bayesvec._types import Array
 from bayesvec.chains.given import is_given, start_at
 from bayesvec.chains.short import SETTLING, short_run
 from bayesvec.counts.pairs import PairCounts
+from bayesvec.errors import RowsLost
 from bayesvec.inference.contract import Report, silent
 from bayesvec.inference.gibbs.precisions import start_scales
 from bayesvec.inference.start import START_ITERATIONS, jitter_sizes
@@ -24,6 +26,7 @@ from bayesvec.storage.memory import Store
 from bayesvec.storage.settings import Settings
 
 ANCHOR_ITERATIONS = 5000  # until the MAP has converged
+MOST_LOSSES = 5  # of the rows of a short run, which then starts anew
 
 
 def find_start(
@@ -99,11 +102,17 @@ def _settle(
     how: Any = {"dim": settings.dim, "seed": settings.seed, "threads": threads}
     if make_threads is not None:
         how["make_threads"] = lambda _: make_threads()
-    with progress("looking for a start", SETTLING, enabled=show, announce=True) as advance:
-        for state, info in short_run(counts, prior, SETTLING, **how):
-            advance(1, f"log posterior {info.log_posterior:.1f}")
-            last = state
-    return {name: getattr(last, name) for name in ("rho", "alpha", "scales")}
+    for losses in itertools.count(1):
+        try:
+            with progress("looking for a start", SETTLING, enabled=show, announce=True) as advance:
+                for state, info in short_run(counts, prior, SETTLING, **how):
+                    advance(1, f"log posterior {info.log_posterior:.1f}")
+                    last = state
+            return {name: np.asarray(getattr(last, name)) for name in ("rho", "alpha", "scales")}
+        except RowsLost:  # with a node of the cluster
+            if losses == MOST_LOSSES:
+                raise
+    raise AssertionError
 
 
 def _find_mode(

@@ -49,17 +49,26 @@ class GrowingArray:
         Type of the entries.
     limit : int
         Most bytes to keep in memory.
+    most : int, optional
+        Most entries that there can be: if they fit the limit, each part is copied to its place at once. What is not
+        used of that takes no memory.
     """
 
-    def __init__(self, dtype: npt.DTypeLike, limit: int) -> None:
+    def __init__(self, dtype: npt.DTypeLike, limit: int, most: int | None = None) -> None:
         self.dtype = np.dtype(dtype)
         self.size = 0
         self._limit = limit
         self._parts: list[Array] = []
+        fits = most is not None and most * self.dtype.itemsize <= limit
+        self._whole = np.empty(most or 0, dtype=self.dtype) if fits else None
         self._file: IO[bytes] | None = None
 
     def append(self, part: Array) -> None:
         """Append the entries of ``part``."""
+        if self._whole is not None:
+            self._whole[self.size : self.size + len(part)] = part
+            self.size += len(part)
+            return
         part = np.ascontiguousarray(part, dtype=self.dtype)
         if not part.flags.writeable:  # in the object store of a cluster, which must not fill up
             part = part.copy()
@@ -85,6 +94,8 @@ class GrowingArray:
 
     def finish(self) -> Array:
         """Return the whole array (memory-mapped if it is in a file) and release the parts."""
+        if self._whole is not None:
+            return self._whole[: self.size]
         if self._file is not None:
             with _room(), self._file as file:
                 file.flush()

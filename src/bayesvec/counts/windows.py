@@ -204,7 +204,8 @@ def _positives(
 def _by_word(task: _Task, *, memory: int, room: int, threads: int, show: bool) -> Side:
     """Count all rows, as many at a time as there is room for; return the pairs by word."""
     chunks = _chunks(task, memory=room, threads=threads)
-    pairs = [GrowingArray(np.int32, memory // 24) for _ in range(3)]  # other, n_pos, n_neg
+    most = int(np.minimum(len(task.share), task.samples).sum())
+    pairs = [GrowingArray(np.int32, memory // 24, most) for _ in range(3)]  # other, n_pos, n_neg
     row_pairs: list[Int64] = []
     idle = [_Scratch() for _ in range(threads)]
 
@@ -302,7 +303,11 @@ def _by_context(
             release(*(array[slice(*by_word.indptr[[*rows]])] for array in by_word[1:]))
         return found
 
-    wholes = [GrowingArray(np.int32, memory // 24) for _ in range(3)], GrowingArray(np.int64, memory // 12)
+    size = int(indptr[-1])
+    wholes = (
+        [GrowingArray(np.int32, memory // 24, size) for _ in range(3)],
+        GrowingArray(np.int64, memory // 12, size),
+    )
     at_once = max(1, room // (threads + 2) // _PAIR_BYTES)  # pairs: being sorted, sorted, and appended
     ranges = chunks_by_cost(occurrences, max(4 * threads, 1 + len(by_word.other) // at_once))
     for found in in_order(transposed, ranges, threads=threads, here=True):

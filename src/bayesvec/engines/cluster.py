@@ -1,9 +1,8 @@
 """The workers of a Ray cluster as an engine of the Gibbs sampler.
 
-The driver holds the state of each chain. For half a sweep every worker gets the other side through the object store
-and its own rows, and returns its rows redrawn. Blocks that workers have just drawn are passed on as references: the
-workers of the next half fetch them from each other. A worker that is killed is started again and loads its pairs
-again; what it had been asked is asked again, and the answer is the same.
+The rows of a chain stay with the workers (`bayesvec.engines.held`). For half a sweep every worker fetches the other
+side from those that own it, and keeps its own rows redrawn. A worker that is killed is started again and loads its
+pairs again; what it had been asked is asked again, and the answer is the same.
 """
 
 import itertools
@@ -12,34 +11,30 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from bayesvec._cluster import answers, check_versions, import_ray, one_line, versions
+from bayesvec._cluster import answers, check_versions, import_ray, versions
 from bayesvec._machine import processor
 from bayesvec._parallel import Threads
 from bayesvec._progress import tell
-from bayesvec._types import Array, Float32, Float64, Int64
+from bayesvec._types import Float32, Float64, Int64
 from bayesvec.counts.store import open_side
 from bayesvec.engines import Pool
 from bayesvec.engines.cut import cut, whole_rounds
+from bayesvec.engines.held import WHOLE, Blocks, Each, Held, Team
 from bayesvec.engines.worker import PURPOSES, SIDES, Asked, Place, Worker
-from bayesvec.errors import OptionError, RunError
+from bayesvec.errors import OptionError
 from bayesvec.inference.gibbs import Options
 from bayesvec.inference.gibbs.engine import Engine, Local
 from bayesvec.inference.sides import Half, broken_row
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma_tables import load_tables
-from bayesvec.model.identification import Alignment
 from bayesvec.storage import layout, zarr3
 from bayesvec.storage.settings import Settings
 
 START_SECONDS = 120.0  # that workers may take to start
-REPEATS = 20  # of a call whose objects were lost with a node
-KEPT = 6  # arrays whose objects are kept for the next calls
-
-_Result = TypeVar("_Result")
 
 
 @contextmanager
@@ -201,7 +196,7 @@ class RayEngine(Engine):
     actors : list
         The workers.
     local : Engine
-        For what needs no pairs.
+        For rows that are here, after moves that need all of them.
     sizes : dict
         Number of pairs of each row, by side.
     stored : Mapping
@@ -221,126 +216,111 @@ class RayEngine(Engine):
         sizes: dict[int, Int64],
         stored: Mapping[str, zarr3.Array],
     ) -> None:
-        self._ray, self.actors, self._local, self._sizes = ray, actors, local, sizes
+        self.actors, self._local, self._sizes = actors, local, sizes
+        self._team = Team(ray, actors)
         self._stored, self.start_known = stored, True
         self._blocks: dict[int, list[Int64]] = {}
         self._tokens = itertools.count()
-        self._kept: list[tuple[Array, str, list[Any]]] = []  # objects of arrays, the latest last
 
     def redraw(
         self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key
-    ) -> tuple[Float32, Float64]:
+    ) -> tuple[Any, Float64]:
         """Return every row of one side redrawn, and their log likelihoods."""
-        likelihood = np.full(len(rows), np.nan)
+        held, likelihood = self.held(half, rows), np.full(len(rows), np.nan)
         for colour in [None] if whole_rounds(half) else range(len(half.colours)):
-            rows, found = self._repeated(partial(self._round, half, rows, other, options, key, colour))
+            held, found = self._round(half, held, other, options, key, colour)
             likelihood = np.where(np.isnan(found), likelihood, found)
-        return rows, likelihood
+        return held, likelihood
 
     def log_prior(self, half: Half, rows: Float32) -> Float64:
-        """Return each row's share of the log density of the prior, computed here."""
-        return self._local.log_prior(half, rows)
+        """Return each row's share of the log density of the prior; that of coupled rows is computed here."""
+        if half.coupling is not None:
+            return self._local.log_prior(half, np.asarray(rows))
+        held = self.held(half, rows)
+        return held.joined(self._team.tell("log_prior", self._asked(half), held))
 
     def log_likelihood(self, half: Half, rows: Float32, other: Float32, known: Float64) -> Float64:
         """Return the log likelihood of the pairs of each row."""
         if not np.isnan(known).any():
             return known.copy()
-
-        def shares() -> Float64:
-            owned = self._rows(half)
-            owns = zip(self.actors, self._own(owned, rows), owned, strict=True)
-            refs = [
-                actor.log_likelihood.remote(self._asked(half), mine, known[numbers], *self._other(other))
-                for actor, mine, numbers in owns
-            ]
-            joined: Float64 = self._joined(half, answers(self._ray, refs))
-            return joined
-
-        return self._repeated(shares)
+        held, shares = self.held(half, rows), Each([known[numbers] for numbers in self._rows(half)])
+        return held.joined(
+            self._team.tell("log_likelihood", self._asked(half), held, shares, self._other(other))
+        )
 
     def line(
         self, half: Half, rows: Float32, direction: Float32 | Float64, other: Float32
     ) -> Callable[[float], Float64]:
         """Return the log likelihood of each row along a line."""
-        token, narrow = next(self._tokens), direction.astype(np.float32)
+        token, held, beyond = next(self._tokens), self.held(half, rows), self._other(other)
+        narrow = rows if direction is rows else direction.astype(np.float32)
+        return lambda s: held.joined(
+            self._team.tell("line", token, s, self._asked(half), held, self.held(half, narrow), beyond)
+        )
 
-        def shares(s: float) -> Float64:
-            owned = self._rows(half)
-            owns = zip(self.actors, self._own(owned, rows), self._own(owned, narrow), strict=True)
-            refs = [
-                actor.line.remote(token, s, self._asked(half), mine, along, *self._other(other))
-                for actor, mine, along in owns
-            ]
-            joined: Float64 = self._joined(half, answers(self._ray, refs))
-            return joined
+    def gram(self, rows: Float32, weights: Float64 | None = None) -> Float64:
+        """Return x^T x of rows, each times its weight."""
+        return rows.gram(weights) if isinstance(rows, Held) else self._local.gram(rows, weights)
 
-        return lambda s: self._repeated(partial(shares, s))
+    def multiplied(self, rows: Float32, matrix: Float64) -> Any:
+        """Return rows times a matrix."""
+        return rows.multiplied(matrix) if isinstance(rows, Held) else self._local.multiplied(rows, matrix)
 
-    def write(
-        self, name: str, rows: Float32, alignment: Alignment, chain: int, draw: int
-    ) -> Callable[[], None]:
+    def held(self, half: Half, rows: Any) -> Held:
+        """Return one side as the workers hold it."""
+        return self._team.hold(self._rows(half), rows)
+
+    def hold(self, name: str, rows: Any) -> Held:
+        """Return one side, which the workers have redrawn before, as they hold it."""
+        return self._team.hold(self._blocks[PURPOSES[name]], rows)
+
+    def write(self, name: str, rows: Any, chain: int, draw: int) -> Callable[[], None]:
         """Have each block of a draw written by the worker that owns most of its rows; return what waits for them.
 
         Parameters
         ----------
         name : str
             ``rho`` or ``alpha``; the workers have redrawn it before.
-        rows : ndarray
-            All rows as the sampler has them, of which each worker gets its own for the next sweep anyway.
-        alignment : Alignment
-            What they are aligned by.
+        rows : Held
+            All rows as they are written.
         chain, draw : int
             Which draw of the run.
         """
-        purpose = PURPOSES[name]
+        held = self.hold(name, rows)
 
         def start() -> list[Any]:
-            owned = self._blocks[purpose]
-            own = self._own(owned, rows)
             calls = []
             for number, block in enumerate(self._stored[name].blocks):
                 edges = [
-                    np.searchsorted(each, (block.first_row, block.first_row + block.rows)) for each in owned
+                    np.searchsorted(each, (block.first_row, block.first_row + block.rows))
+                    for each in held.owned
                 ]
                 sizes = [last - first for first, last in edges]
-                pieces = [ref if size else None for ref, size in zip(own, sizes, strict=True)]
+                pieces = [ref if size else None for ref, size in zip(held.refs, sizes, strict=True)]
                 writer = self.actors[int(np.argmax(sizes))]
-                calls.append(writer.write.remote(name, number, chain, draw, alignment, *pieces))
+                calls.append(writer.write.remote(name, number, chain, draw, *pieces))
             return calls
 
         under_way = [start()]  # until they are asked for; those that fail are started again
 
         def wait() -> None:
-            answers(self._ray, under_way.pop() if under_way else start())
+            answers(self._team.ray, under_way.pop() if under_way else start())
 
-        return lambda: self._repeated(wait)
+        return lambda: self._team.repeated(wait, [held])
 
     def _round(
-        self, half: Half, rows: Float32, other: Float32, options: Options, key: rng.Key, colour: int | None
-    ) -> tuple[Float32, Float64]:
+        self, half: Half, held: Held, other: Float32, options: Options, key: rng.Key, colour: int | None
+    ) -> tuple[Held, Float64]:
         """Redraw every row, or the rows of one colour; return all, and the log likelihoods that were found."""
-        own = self._own(self._rows(half), rows) if colour is None else self._whole(rows) * len(self.actors)
-        calls = [
-            actor.redraw.options(num_returns=2).remote(
-                self._asked(half), mine, options, key, colour, *self._other(other)
-            )
-            for actor, mine in zip(self.actors, own, strict=True)
-        ]
-        found = answers(self._ray, [call[1] for call in calls])
+        among = (
+            () if colour is None else (Blocks(held),)
+        )  # others of a colour's rows are neighbours of its own
+        given = self._asked(half), held, options, key, colour, *among, self._other(other)
+        blocks, found = self._team.make("redraw", *given)
         if broken := [row for _, rows in found for row in rows]:
             raise broken_row(half.names, broken)
-        blocks = [call[0] for call in calls]
-        drawn: Float32 = self._joined(half, answers(self._ray, blocks))
-        self._keep(drawn, "own", blocks)
-        self._keep(drawn, "drawn", blocks)
-        return drawn, self._joined(half, [likelihood for likelihood, _ in found])
-
-    def _joined(self, half: Half, parts: list[Array]) -> Any:
-        """Return the parts of all workers, each row at its place."""
-        out = np.empty((len(half.side.fixed), *parts[0].shape[1:]), parts[0].dtype)
-        for rows, part in zip(self._rows(half), parts, strict=True):
-            out[rows] = part
-        return out
+        drawn = Held(self._team, held.owned, held.shape, held.dtype, refs=blocks)
+        return drawn, drawn.joined([likelihood for likelihood, _ in found])
 
     def _rows(self, half: Half) -> list[Int64]:
         """Return the rows of each worker."""
@@ -352,42 +332,6 @@ class RayEngine(Engine):
         """Return what workers are told about a side."""
         return Asked(half.purpose, half.scales, self.start_known)
 
-    def _own(self, owned: list[Int64], array: Float32) -> list[Any]:
-        """Return references to the rows that each worker owns."""
-        return self._find(array, "own") or self._keep(
-            array, "own", [self._put(array[rows]) for rows in owned]
-        )
-
-    def _whole(self, array: Float32) -> list[Any]:
-        """Return a reference to a whole array, as a list of one."""
-        return self._find(array, "whole") or self._keep(array, "whole", [self._put(array)])
-
-    def _other(self, array: Float32) -> list[Any]:
-        """Return references to the other side: as the workers have just drawn it, or as a whole."""
-        return self._find(array, "drawn") or self._whole(array)
-
-    def _put(self, array: Array) -> Any:
-        with one_line(self._ray):
-            return self._ray.put(np.ascontiguousarray(array))
-
-    def _find(self, array: Array, kind: str) -> list[Any]:
-        return next((refs for known, name, refs in self._kept if known is array and name == kind), [])
-
-    def _keep(self, array: Array, kind: str, refs: list[Any]) -> list[Any]:
-        """Keep the objects of an array, which must not change from now on."""
-        array.flags.writeable = False
-        self._kept = [*self._kept[-KEPT + 1 :], (array, kind, refs)]
-        return refs
-
-    def _repeated(self, call: Callable[[], _Result]) -> _Result:
-        """Return what a call returns; if objects or a worker were lost with a node, call again with new objects."""
-        wrong = self._ray.exceptions
-        for _ in range(REPEATS):
-            try:
-                return call()
-            except (wrong.ObjectLostError, wrong.RayActorError, wrong.ObjectFetchTimedOutError) as error:
-                reason = str(error).splitlines()[0]
-                self._kept = []
-        raise RunError(
-            f"the workers are lost ({reason}); look at `ray status`; the committed draws are safe, --resume continues"
-        )
+    def _other(self, rows: Any) -> Blocks:
+        """Return all blocks of the other side; one, if the workers have not redrawn it yet."""
+        return Blocks(self._team.hold(WHOLE, rows))

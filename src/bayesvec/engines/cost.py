@@ -1,15 +1,18 @@
 r"""What half a sweep costs on a cluster.
 
-With P pairs, R rows to redraw, C rows of the other side and N nodes of c cores,
+With P pairs, C rows of the other side and N nodes of c cores,
 
-.. math:: t = \frac{P\,t_K}{N c} + \frac{4 K (b\,C + R)}{B} + N\,\ell, \qquad b = \lceil \log_2(N + 1) \rceil :
+.. math:: t = \frac{P\,t_K}{N c} + \frac{4 K C}{B}\Big(1 - \frac{1}{N}\Big) + 5 N \ell :
 
-the pairs at :math:`t_K` seconds each, shared out; the other side to every node, passed on from node to node in b
-rounds, and the rows back to the driver, at B bytes per second; and a call of :math:`\ell` seconds to each worker.
+the pairs at :math:`t_K` seconds each, shared out; the rows of the other side that a node does not have itself, which
+it fetches from the nodes that do, at B bytes per second; and calls of :math:`\ell` seconds to each worker: to redraw
+its rows, to sum their products (the largest entries first), to multiply them, and for their prior density. New rows
+stay where they are drawn.
 """
 
-import math
 from dataclasses import dataclass
+
+CALLS = 5  # to each worker
 
 
 @dataclass(frozen=True)
@@ -58,15 +61,15 @@ class HalfSweep:
         return self.compute / self.seconds
 
 
-def half_sweep(*, pairs: float, rows: int, others: int, dim: int, nodes: int, machine: Machine) -> HalfSweep:
+def half_sweep(*, pairs: float, others: int, dim: int, nodes: int, machine: Machine) -> HalfSweep:
     """Return the time of half a sweep.
 
     Parameters
     ----------
     pairs : float
         Number of pairs.
-    rows, others : int
-        Rows of the side that is redrawn, and of the other.
+    others : int
+        Rows of the side that is not redrawn.
     dim : int
         Number of axes, K.
     nodes : int
@@ -75,8 +78,5 @@ def half_sweep(*, pairs: float, rows: int, others: int, dim: int, nodes: int, ma
         The nodes.
     """
     compute = pairs * machine.seconds_of_pair(dim) / (nodes * machine.cores)
-    if nodes == 1:
-        return HalfSweep(compute, 0.0, machine.latency)
-    rounds = math.ceil(math.log2(nodes + 1))
-    moved = 4 * dim * (rounds * others + rows)
-    return HalfSweep(compute, moved / machine.bandwidth, nodes * machine.latency)
+    moved = 4 * dim * others * (1.0 - 1.0 / nodes)
+    return HalfSweep(compute, moved / machine.bandwidth, CALLS * nodes * machine.latency)

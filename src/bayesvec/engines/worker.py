@@ -8,6 +8,7 @@ import os
 import platform
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,8 +31,9 @@ from bayesvec.inference.gibbs.redraw import Drawing, redraw
 from bayesvec.inference.sides import Half, make_half, movable
 from bayesvec.kernels import rng
 from bayesvec.kernels.polyagamma_tables import load_tables
+from bayesvec.kernels.row_densities import log_prior_rows
+from bayesvec.kernels.row_scales import log_prior_rows_with_tails
 from bayesvec.kernels.vector import padded, padded_rows
-from bayesvec.model.identification import Alignment, aligned
 from bayesvec.priors import RowPrior
 from bayesvec.priors.arrays import load_prior
 from bayesvec.storage import layout
@@ -146,19 +148,21 @@ class Worker:
         asked : Asked
             The side.
         rows : ndarray
-            This worker's rows; all of them if one ``colour`` is redrawn.
+            This worker's rows.
         options, key
             As `Engine.redraw` takes them.
         colour : int or None
             Redraw the rows of this colour only.
         *other : ndarray
-            The other side, or the rows that each of its workers has.
+            The other side, or the rows that each of its workers has; with a colour, before them the rows of this side
+            that each worker has.
         """
         part, engine, block = self._at(asked)
         half, own = part.half, part.blocks[self._place.number]
+        x = self._spread(rows, part)
         if colour is not None:
-            half = replace(half, colours=(half.colours[colour],))
-        x = padded_rows(rows) if colour is not None else self._spread(rows, part)
+            half, others = replace(half, colours=(half.colours[colour],)), len(part.blocks)
+            x, other = _whole(part, other[:others]), other[others:]
         likelihood = np.full(len(x), np.nan)
         drawing = Drawing(options, engine.tables, key, engine.works, engine.threads, likelihood)
         broken = redraw(half, x, block(other), drawing)
@@ -173,6 +177,27 @@ class Worker:
         x = self._spread(rows, part)[:, :dim]
         return engine.log_likelihood(part.half, x, block(other)[:, :dim], shares)[own]
 
+    def log_prior(self, asked: Asked, rows: Float32) -> Float64:
+        """Return the share of each of this worker's ``rows``, which are not coupled, of the log prior density."""
+        part, _, _ = self._at(asked)
+        own, side = part.blocks[self._place.number], part.half.side
+        mine = side._replace(precision=side.precision[own], shift=side.shift[own])
+        shares, x = np.empty(len(rows)), padded_rows(rows)
+        if part.half.tails is None:
+            log_prior_rows(0, len(rows), mine, x, shares)
+        else:
+            log_prior_rows_with_tails(0, len(rows), x, mine.precision, part.half.tails, shares)
+        return shares
+
+    def make(self, function: Callable[..., Any], *given: Any) -> tuple[Any, ...]:
+        """Return what a function of rows returns: one block or several, and None when they are there."""
+        made = function(*given)
+        return (*made, None) if isinstance(made, tuple) else (made, None)
+
+    def tell(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Return what a function of rows returns, which is small."""
+        return function(*given)
+
     def line(
         self, token: int, s: float, asked: Asked, rows: Float32, direction: Float32, *other: Float32
     ) -> Float64:
@@ -186,10 +211,8 @@ class Worker:
         assert shares is not None
         return shares(s)[part.blocks[self._place.number]]
 
-    def write(
-        self, name: str, block: int, chain: int, draw: int, alignment: Alignment, *pieces: Float32 | None
-    ) -> None:
-        """Align a block of rows and write it.
+    def write(self, name: str, block: int, chain: int, draw: int, *pieces: Float32 | None) -> None:
+        """Write a block of rows.
 
         Parameters
         ----------
@@ -199,8 +222,6 @@ class Worker:
             Which block of the rows.
         chain, draw : int
             Which draw.
-        alignment : Alignment
-            What to align the rows by.
         *pieces : ndarray or None
             The rows of each worker, None if it has none of the block's.
         """
@@ -214,7 +235,7 @@ class Worker:
                 rows[own[here] - first] = piece[here]
         path = target.shard(chain, draw)
         try:
-            files.write_apart(path, target.parts(aligned(rows, alignment)[None]))
+            files.write_apart(path, target.parts(rows[None]))
         except OSError as error:
             reason = error.strerror or error
             raise RunError(
@@ -242,18 +263,21 @@ class Worker:
             part = self._parts[purpose] = part._replace(half=part.half.at(part.prior.at(scales)))
         beyond = self._parts[rng.ALPHA if purpose == rng.RHO else rng.RHO]
 
-        def whole(blocks: tuple[Array, ...]) -> Float32:
-            if len(blocks) == 1:
-                return padded_rows(blocks[0])
-            out = np.zeros((len(beyond.half.side.fixed), padded(dim)), dtype=np.float32)
-            for rows, block in zip(beyond.blocks, blocks, strict=True):
-                out[rows, :dim] = block
-            return out
-
-        return part, Local(self._threads, dim, self._tables), whole
+        return part, Local(self._threads, dim, self._tables), partial(_whole, beyond)
 
     def _spread(self, rows: Float32, part: Part) -> Float32:
         """Return this worker's rows at their places among all, padded; the memory of the others is not touched."""
         out = np.zeros((len(part.half.side.fixed), padded(rows.shape[1])), dtype=np.float32)
         out[part.blocks[self._place.number], : rows.shape[1]] = rows
         return out
+
+
+def _whole(part: Part, blocks: tuple[Array, ...]) -> Float32:
+    """Return all rows of a side, padded, from one block or from those of all workers."""
+    if len(blocks) == 1:
+        return padded_rows(blocks[0])
+    dim = blocks[0].shape[1]
+    out = np.zeros((len(part.half.side.fixed), padded(dim)), dtype=np.float32)
+    for rows, block in zip(part.blocks, blocks, strict=True):
+        out[rows, :dim] = block
+    return out

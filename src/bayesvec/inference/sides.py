@@ -159,6 +159,7 @@ class Half:
     short: Int64 = field(
         default_factory=lambda: np.zeros(0, dtype=np.int64)
     )  # rows whose lengths are drawn apart
+    bare: bool = False  # other processes have its pairs
 
     @property
     def huge(self) -> Int64:
@@ -190,7 +191,9 @@ class Half:
     def at(self, prior: RowPrior) -> "Half":
         """Return it with the same prior at other scales."""
         rows, dim = self.side.precision.shape
-        precision, shift = _prior_arrays(prior, rows, dim)
+        precision, shift = _prior_arrays(
+            prior, rows, dim, laid_out=not self.bare or prior.coupling is not None
+        )
         side, coupling = self.side._replace(precision=precision, shift=shift), self.coupling
         if coupling is not None and prior.neighbours is not None:
             coupling = coupling._replace(weight=prior.neighbours.data)
@@ -200,10 +203,18 @@ class Half:
         """Return a bare side with the pairs of some rows, rising, of a forest whole trees; no other is redrawn."""
         kept = np.zeros(len(self.side.fixed), dtype=bool)
         kept[own] = True
-        mine = pairs.only(own)
+        mine, side = pairs.only(own), self.side
+        precision, shift = np.array(side.precision, order="C"), np.array(side.shift, order="C")
         return replace(
             self,
-            side=self.side._replace(indptr=mine.indptr, other=mine.other, **_samples(mine, self.side.weight)),
+            bare=False,
+            side=side._replace(
+                indptr=mine.indptr,
+                other=mine.other,
+                precision=precision,
+                shift=shift,
+                **_samples(mine, side.weight),
+            ),
             colours=tuple(colour.only(kept) for colour in self.colours),
             forest=self.forest and self.forest.only(kept),
             short=self.short[kept[self.short]],
@@ -245,15 +256,23 @@ class Half:
         return self.side._replace(shift=shift)
 
 
-def _prior_arrays(prior: RowPrior, rows: int, dim: int) -> tuple[Float64, Float64]:
-    """Return the precision and the shift of each row, in C order: any other layout would be compiled again."""
+def _prior_arrays(prior: RowPrior, rows: int, dim: int, *, laid_out: bool = True) -> tuple[Float64, Float64]:
+    """Return the precision and the shift of each row.
+
+    Kernels take them ``laid_out`` in C order: any other layout would be compiled again. Where no kernel runs, views
+    take no memory.
+    """
     precision, shift = prior.precision_rows(rows, dim), prior.shift_rows(rows, dim)
+    if not laid_out:
+        return precision, shift
     return np.array(precision, order="C"), np.array(shift, order="C")
 
 
-def make_side(side: Side, prior: RowPrior, dim: int, fixed: Bool, weight: float = 1.0) -> RowSide:
+def make_side(
+    side: Side, prior: RowPrior, dim: int, fixed: Bool, weight: float = 1.0, *, laid_out: bool = True
+) -> RowSide:
     """Return one side of the counts with its prior, laid out for the kernels."""
-    precision, shift = _prior_arrays(prior, len(fixed), dim)
+    precision, shift = _prior_arrays(prior, len(fixed), dim, laid_out=laid_out)
     return RowSide(
         indptr=np.asarray(side.indptr),
         other=np.asarray(side.other),
@@ -313,7 +332,10 @@ def make_half(
         Leave out the pairs, which other processes have.
     """
     sizes = np.diff(pairs.indptr)
-    side = make_side(pairs.only(np.zeros(0, dtype=np.int64)) if bare else pairs, prior, dim, fixed, weight)
+    own, laid_out = pairs, not bare or prior.neighbours is not None
+    if bare:
+        own = pairs.only(np.zeros(0, dtype=np.int64))
+    side = make_side(own, prior, dim, fixed, weight, laid_out=laid_out)
     huge = sizes > SEGMENT
     # the factor of a row's precision takes as long as about K / 3 of its pairs
     cost = np.where(huge, 0, sizes) + dim // 3 + 1
@@ -322,7 +344,7 @@ def make_half(
         for rows in colours(prior.neighbours, len(fixed))
     ]
     if prior.neighbours is None:
-        common: dict[str, Any] = {"scales": prior.scales, "tails": prior.tails}
+        common: dict[str, Any] = {"scales": prior.scales, "tails": prior.tails, "bare": bare}
         if prior.tails is not None:
             common["short"] = short_rows(sizes, fixed)
         return Half(purpose, names, side, tuple(found), None, **common)
@@ -336,6 +358,7 @@ def make_half(
         forest,
         1.0 + pairs.samples() if prior.learned else None,
         prior.scales,
+        bare=bare,
     )
 
 

@@ -218,45 +218,6 @@ def draw_change(form_rho: Float64, form_alpha: Float64, power: float, key: Key) 
     return change.T, inverse.T
 
 
-def move_along_orbit(
-    rho: Float32, alpha: Float32, precision_rho: Float64, precision_alpha: Float64, key: Key
-) -> tuple[Float32, Float32]:
-    """Return both sides moved along the orbit; their products stay what they are.
-
-    Parameters
-    ----------
-    rho, alpha : ndarray of float32, shape (rows, K)
-        The two sides.
-    precision_rho, precision_alpha : ndarray of float64, shape (rows, K)
-        Prior precision, the same on all axes of a row.
-    key : Key
-        The address of this move.
-    """
-    form_rho, form_alpha = (
-        (x.T @ (x * precision[:, :1].astype(np.float32))).astype(np.float64)
-        for x, precision in ((rho, precision_rho), (alpha, precision_alpha))
-    )
-    return move_by_forms(rho, alpha, form_rho, form_alpha, key)
-
-
-def move_by_forms(
-    rho: Float32, alpha: Float32, form_rho: Float64, form_alpha: Float64, key: Key
-) -> tuple[Float32, Float32]:
-    r"""Return both sides moved along the orbit, given the prior's quadratic forms.
-
-    Parameters
-    ----------
-    rho, alpha : ndarray of float32, shape (rows, K)
-        The two sides.
-    form_rho, form_alpha : ndarray, shape (K, K)
-        :math:`\rho^\top P_\rho \rho` and :math:`\alpha^\top P_\alpha \alpha`.
-    key : Key
-        The address of this move.
-    """
-    change, inverse = draw_change(form_rho, form_alpha, 0.5 * (len(rho) - len(alpha)), key)
-    return rho @ change.astype(np.float32), alpha @ inverse.astype(np.float32)
-
-
 @compiled
 def _pull(x: Float64, precision: Float64, shift: Float64, k: int, other: int) -> tuple[float, float]:
     """Return what times s^2 / 2 and s the prior's energy grows by if ``s`` times axis ``other`` is added to ``k``."""

@@ -7,21 +7,20 @@ section 2), or nothing is done (``none``).
 """
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from bayesvec._held import HeldRows
 from bayesvec._types import Float64, Int64
 from bayesvec.errors import AnchorError, OptionError
-from bayesvec.storage import blocks
+from bayesvec.kernels import products
 
 AnchorChoice = Literal["qr", "last", "first", "random"]
 Array = npt.NDArray[np.floating]
 Axes = Sequence[Int64] | None
-Alignment = Sequence[
-    tuple[Int64 | None, Array]
-]  # sets of axes, None for all, each with its orthogonal matrix
+Alignment = Float64 | None  # an orthogonal matrix, (K, K), that rows are multiplied by; None for none
 
 # Anchors must span K directions; a direction with a singular value below this fraction of the largest is missing.
 _RANK_TOLERANCE = 1e-6
@@ -41,16 +40,6 @@ class Reference(NamedTuple):
     alpha: Float64  # (C, K)
 
 
-def rotation_to(reference: Reference, rho: Array, alpha: Array) -> Float64:
-    r"""Return the orthogonal O that minimises :math:`\|\rho O - \rho^*\|^2 + \|\alpha O - \alpha^*\|^2`.
-
-    With :math:`\rho^\top\rho^* + \alpha^\top\alpha^* = U S V^\top` it is :math:`U V^\top` (Schönemann 1966).
-    """
-    cross = rho.T @ reference.rho.astype(rho.dtype) + alpha.T @ reference.alpha.astype(alpha.dtype)
-    left, _, right = np.linalg.svd(cross.astype(np.float64))
-    return np.asarray(left @ right)
-
-
 def align(rho: Array, alpha: Array, reference: Reference, axes: Axes = None) -> tuple[Array, Array]:
     """Align both sides to the reference by one orthogonal matrix (Procrustes).
 
@@ -67,30 +56,36 @@ def align(rho: Array, alpha: Array, reference: Reference, axes: Axes = None) -> 
     return aligned(rho, alignment), aligned(alpha, alignment)
 
 
-def find_alignment(rho: Array, alpha: Array, reference: Reference, axes: Axes = None) -> Alignment:
-    """Return the alignment that `aligned` applies to either side; the arguments are those of `align`."""
-    if axes is None:
-        return [(None, rotation_to(reference, rho, alpha).astype(rho.dtype))]
-    alignment: list[tuple[Int64 | None, Array]] = []
-    for some in axes:
-        part = Reference(reference.rho[:, some], reference.alpha[:, some])
-        alignment.append((some, rotation_to(part, rho[:, some], alpha[:, some]).astype(rho.dtype)))
+def find_alignment(rho: Array, alpha: Array, reference: Reference, axes: Axes = None) -> Float64:
+    r"""Return the matrix by which `aligned` multiplies either side; the arguments are those of `align`.
+
+    On each set of axes it is the orthogonal O that minimises
+    :math:`\|\rho O - \rho^*\|^2 + \|\alpha O - \alpha^*\|^2`. With
+    :math:`\rho^\top\rho^* + \alpha^\top\alpha^* = U S V^\top` it is :math:`U V^\top` (Schönemann 1966).
+    """
+    cross = _cross(rho, reference.rho) + _cross(alpha, reference.alpha)  # (K, K)
+    alignment = np.eye(len(cross))
+    for some in (np.arange(len(cross)),) if axes is None else axes:
+        block = np.ix_(some, some)
+        left, _, right = np.linalg.svd(cross[block])
+        alignment[block] = left @ right
     return alignment
 
 
-def aligned(rows: Array, alignment: Alignment) -> Array:
-    """Return rows, all of a side or whole blocks of `BLOCK_ROWS`, multiplied by the matrices of an alignment."""
-    step = blocks.BLOCK_ROWS
-    out = rows
-    for some, matrix in alignment:
-        every = slice(None) if some is None else some
-        products = [rows[first : first + step, every] @ matrix for first in range(0, len(rows), step)]
-        product = products[0] if len(products) == 1 else np.concatenate(products)
-        if some is None:
-            return product
-        out = out.copy() if out is rows else out
-        out[:, some] = product
-    return out
+def aligned(rows: Any, alignment: Alignment) -> Any:
+    """Return rows multiplied by the matrix of an alignment; those that others hold stay there."""
+    if alignment is None:
+        return rows
+    return rows.multiplied(alignment) if isinstance(rows, HeldRows) else products.multiplied(rows, alignment)
+
+
+def _cross(rows: Any, reference: Float64) -> Float64:
+    """Return rows^T reference: that of draws with the same bits wherever it is computed."""
+    if isinstance(rows, HeldRows):
+        return rows.cross(reference)
+    if rows.dtype == np.float32:
+        return products.cross(rows, reference)
+    return np.asarray(rows.T @ reference)
 
 
 def settle_reference(states: Sequence[tuple[Array, Array]], rounds: int = 3, axes: Axes = None) -> Reference:

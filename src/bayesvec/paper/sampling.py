@@ -221,6 +221,9 @@ class Clock:
     def add(self, cosines: Array) -> None:
         """Ignore a stored draw: its sweep is noted."""
 
+    def back_to(self, sweep: int, draws: int) -> None:
+        """Do nothing: no draw is lost on one machine."""
+
     def seconds(self, draws: int) -> float:
         """Return how long ``draws`` took; NaN if too few of them were seen."""
         if self._since is None or self._made > draws // 2:

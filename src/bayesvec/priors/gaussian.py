@@ -154,6 +154,16 @@ class RowPrior:
             scale = self.log_determinant(x.shape[1])
         return 0.5 * (scale - x.size * math.log(2.0 * math.pi) - distance)
 
+    def log_density_at_zero(self, rows: int, dim: int) -> float:
+        """Return the log density where all rows are zero; independent rows without a mean need not be laid out."""
+        if self.coupling is not None or np.any(self.mean):
+            return self.log_density(np.zeros((rows, dim)))
+        size = rows * dim
+        scale = 0.5 * float(np.log(self.precision).sum()) * (size / self.precision.size)
+        if self.tails is not None:
+            return scale + rows * _log_constant_with_tails(self.tails, dim)
+        return scale - 0.5 * size * math.log(2.0 * math.pi)
+
     def gradient(self, x: Float64) -> Float64:
         """Return the gradient of the log density at ``x``."""
         return self.hessian_product(x - self.mean_rows(*x.shape))
@@ -374,12 +384,16 @@ class Prior:
 
 def _log_density_with_tails(precision: Float64, gap: Float64, tails: float) -> float:
     """Return the log density of rows with a multivariate t distribution of ``tails`` degrees of freedom."""
-    rows, dim = gap.shape
-    power = 0.5 * (tails + dim)
-    constant = math.lgamma(power) - math.lgamma(0.5 * tails) - 0.5 * dim * math.log(tails * math.pi)
+    rows, dim = len(gap), int(gap.shape[1])
     distance = np.sum(precision * gap**2, axis=1)
     scale, tail = float(np.log(precision).sum()), float(np.log1p(distance / tails).sum())
-    return float(rows * constant + 0.5 * scale - power * tail)
+    return rows * _log_constant_with_tails(tails, dim) + 0.5 * scale - 0.5 * (tails + dim) * tail
+
+
+def _log_constant_with_tails(tails: float, dim: int) -> float:
+    """Return the log density of a row at its mean under unit precisions."""
+    half = 0.5 * tails
+    return math.lgamma(half + 0.5 * dim) - math.lgamma(half) - 0.5 * dim * math.log(tails * math.pi)
 
 
 def _table(values: npt.ArrayLike, name: str) -> Float64:

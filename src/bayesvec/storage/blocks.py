@@ -1,8 +1,4 @@
-"""Large draws in blocks of rows: a file has one block of one draw, so that workers write their own.
-
-The blocks are those in which rows are aligned (`bayesvec.model.identification`), so that a worker that has the rows
-of a block can align and write it by itself.
-"""
+"""Large draws in blocks of rows: a file has one block of one draw, so that workers write their own."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,10 +10,7 @@ import numpy.typing as npt
 from bayesvec._types import Int64
 from bayesvec.storage import zarr3
 
-# The bits of a product of matrices depend on where BLAS begins, so whoever aligns some of the rows takes whole blocks
-# of so many. It is a multiple of the rows that a kernel of BLAS computes at once (24, and all powers of two up to
-# 8,192), so that blocks have the bits of one product.
-BLOCK_ROWS = 24_576
+BLOCK_ROWS = 24_576  # in a block, at most
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class ChainStore(Protocol):
     def between_shards(self) -> bool:
         """Whether a commit now would be cheap."""
 
-    def commit(self, sweep: int, state: Mapping[str, npt.NDArray[Any]]) -> None:
+    def commit(self, sweep: int, state: Mapping[str, Any]) -> None:
         """Make everything so far permanent."""
 
 

@@ -18,12 +18,15 @@ import numpy.typing as npt
 
 from bayesvec import _atomic as files
 from bayesvec._checksums import array_parts, write_json
-from bayesvec._types import Array, Float64
+from bayesvec._held import HeldRows
+from bayesvec._types import Array
 from bayesvec.storage import layout, zarr3, zarr3_coordinates, zarr3_metadata
 from bayesvec.storage.layout import SIDES, Mark
+from bayesvec.storage.moments import add_draw
 
-# Given a side, the chain and the number of a draw, has others write its blocks, and returns what waits for them.
-WriteBlocks = Callable[[str, int, int], Callable[[], None]]
+# Given a side, its rows, the chain and the number of a draw, has others write its blocks, and returns what waits for
+# them.
+WriteBlocks = Callable[[str, Any, int, int], Callable[[], None]]
 
 
 def create(folder: Path, manifest: Mapping[str, Any], names: Mapping[str, Sequence[str] | None]) -> None:
@@ -105,7 +108,7 @@ class ChainRecorder:
         self._arrays = layout.stored_arrays(folder, dict(manifest))
         self._staged = files.Staged()
         self._blocks: dict[str, Array] = {}  # the shard being filled, (shard_draws, rows, width)
-        self._moments: dict[str, Float64] = {}
+        self._moments: dict[str, Any] = {}  # arrays, or rows that others hold
         self._under_way: list[Callable[[], None]] = []  # each waits until workers have written their blocks
 
     def restore(self) -> dict[str, Array]:
@@ -135,10 +138,10 @@ class ChainRecorder:
         """
         self._wait()
         for name in SIDES:
-            self._add_moments(name, np.asarray(values[name]))
+            self._add_moments(name, values[name])
         for name, array in self._arrays.items():
             if len(array.blocks) > 1:
-                self._append_blocks(name, array, np.asarray(values[name]), write_blocks)
+                self._append_blocks(name, array, values[name], write_blocks)
                 continue
             place = self.draws % array.shard_draws
             block = self._block(name)
@@ -150,14 +153,14 @@ class ChainRecorder:
         self.draws += 1
 
     def _append_blocks(
-        self, name: str, array: zarr3.Array, rows: Array, write_blocks: WriteBlocks | None
+        self, name: str, array: zarr3.Array, rows: Any, write_blocks: WriteBlocks | None
     ) -> None:
         """Write a draw block by block, or have it written."""
         if write_blocks is not None:
-            self._under_way.append(write_blocks(name, self.chain, self.draws))
+            self._under_way.append(write_blocks(name, rows, self.chain, self.draws))
             return
         for block in array.blocks:
-            own = rows[None, block.first_row : block.first_row + block.rows]
+            own = np.asarray(rows)[None, block.first_row : block.first_row + block.rows]
             self._staged.write(block.shard(self.chain, self.draws), block.parts(own))
 
     def _wait(self) -> None:
@@ -172,7 +175,7 @@ class ChainRecorder:
         kept = [array for name, array in self._arrays.items() if name in SIDES]
         return all(self.draws % array.shard_draws == 0 for array in kept)
 
-    def commit(self, sweep: int, state: Mapping[str, Array]) -> None:
+    def commit(self, sweep: int, state: Mapping[str, Any]) -> None:
         """Bring everything appended so far and the state after ``sweep`` safely onto the disk."""
         self._wait()
         for name, array in self._arrays.items():
@@ -197,16 +200,17 @@ class ChainRecorder:
             self._blocks[name] = np.empty((array.shard_draws, array.rows, array.width), array.stored)
         return self._blocks[name]
 
-    def _add_moments(self, name: str, value: Array) -> None:
-        """Update mean and sum of squared deviations by one draw (Welford 1962)."""
-        if f"mean_{name}" not in self._moments:
-            self._moments[f"mean_{name}"] = np.zeros(value.shape)
-            self._moments[f"squares_{name}"] = np.zeros(value.shape)
-        mean, squares = self._moments[f"mean_{name}"], self._moments[f"squares_{name}"]
-        difference = value - mean
-        mean += difference / (self.draws + 1)
-        difference *= value - mean
-        squares += difference
+    def _add_moments(self, name: str, value: Any) -> None:
+        """Update mean and sum of squared deviations by one draw; of rows that others hold, where those are."""
+        first, second = f"mean_{name}", f"squares_{name}"
+        mean, squares = self._moments.get(first), self._moments.get(second)
+        if isinstance(value, HeldRows):
+            mean, squares = value.moments(mean, squares, self.draws)
+        else:
+            if mean is None or squares is None:
+                mean, squares = np.zeros(np.shape(value)), np.zeros(np.shape(value))
+            add_draw(mean, squares, np.asarray(value), self.draws)
+        self._moments |= {first: mean, second: squares}
 
     def _remove_old(self, generation: int) -> None:
         """Remove the checkpoints of this chain but the one that the mark names."""

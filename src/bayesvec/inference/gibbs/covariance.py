@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesvec._types import Float32, Float64
 from bayesvec.errors import NumericalError
+from bayesvec.inference.gibbs.engine import Engine
 from bayesvec.inference.gibbs.precisions import State, draw_by_slice
 from bayesvec.inference.gibbs.redraw import row_scales_key
 from bayesvec.kernels import rng
@@ -31,7 +32,7 @@ _TAILS = 1 << 18  # row of the address of the degrees of freedom, after those of
 
 
 def draw_precision_matrix(
-    prior: Prior, state: State, key: rng.Key, orbit_key: rng.Key, *, orbit: bool
+    prior: Prior, state: State, key: rng.Key, orbit_key: rng.Key, engine: Engine, *, orbit: bool
 ) -> State:
     """Draw the shared matrix given the rows, and rotate the rows to its axes; draw the degrees of freedom.
 
@@ -45,15 +46,20 @@ def draw_precision_matrix(
         The address of these draws.
     orbit_key : Key
         That of the moves along the orbit.
+    engine : Engine
+        Where the rows are multiplied.
     orbit : bool
         Whether to make these.
     """
     wishart = prior.shared
     assert wishart is not None
-    rho, alpha = (x.astype(np.float64) for x in state[:2])
+    rho, alpha, scales = state
     dim = rho.shape[1]
-    scales, tails = state.scales[:dim], state.scales[dim:]
-    forms = _form(rho, rng.RHO, prior, state.rho, key), _form(alpha, rng.ALPHA, prior, state.alpha, key)
+    scales, tails = scales[:dim], scales[dim:]
+    roots = [
+        _root_scales(rows, purpose, prior, key) for purpose, rows in ((rng.RHO, rho), (rng.ALPHA, alpha))
+    ]
+    forms = engine.gram(rho, roots[0]), engine.gram(alpha, roots[1])  # (K, K)
     sides = np.eye(dim), np.eye(dim)  # what the rows are multiplied by
     for move in range(MOVES):
         if orbit:
@@ -63,21 +69,24 @@ def draw_precision_matrix(
         axes, scales = _draw(shape, forms[0] + forms[1] + wishart.rate * np.eye(dim), key, move * dim)
         sides = sides[0] @ axes, sides[1] @ axes
         forms = axes.T @ forms[0] @ axes, axes.T @ forms[1] @ axes
-    rho, alpha = rho @ sides[0], alpha @ sides[1]
+    rho, alpha = engine.multiplied(rho, sides[0]), engine.multiplied(alpha, sides[1])
     if len(tails):
-        distances = np.concatenate([(x**2 @ scales) for x in (rho, alpha)])
-        tails = np.array([_draw_tails(float(tails[0]), _hyperprior(prior), distances, dim, key)])
-    return State(rho.astype(np.float32), alpha.astype(np.float32), np.concatenate([scales, tails]))
+        distances = [np.sum(scales * np.square(rows, dtype=np.float64), axis=1) for rows in (rho, alpha)]
+        tails = np.array(
+            [_draw_tails(float(tails[0]), _hyperprior(prior), np.concatenate(distances), dim, key)]
+        )
+    return State(rho, alpha, np.concatenate([scales, tails]))
 
 
-def _form(x: Float64, purpose: int, prior: Prior, rows: Float32, key: rng.Key) -> Float64:
-    """Return the sum of the outer products of rows (K, K), each times its scale if rows have one."""
+def _root_scales(rows: Float32, purpose: int, prior: Prior, key: rng.Key) -> Float64 | None:
+    """Draw the scale of each row given the row and return its root, (rows,); None if rows have none."""
     tails = prior.rho.tails
     if tails is None:
-        return np.asarray(x.T @ x)
-    scales, precision = np.empty(len(x)), np.array(prior.rho.precision_rows(*x.shape), order="C")
-    draw_row_scales(0, len(x), rows, precision, tails, row_scales_key(purpose, key), _AFTER, scales)
-    return np.asarray(x.T @ (scales[:, None] * x))
+        return None
+    x, scales = np.asarray(rows), np.empty(len(rows))
+    precision = np.array(prior.rho.precision_rows(*x.shape), order="C")
+    draw_row_scales(0, len(x), x, precision, tails, row_scales_key(purpose, key), _AFTER, scales)
+    return np.sqrt(scales)
 
 
 def _hyperprior(prior: Prior) -> Learned:

@@ -1,8 +1,9 @@
 """Where the loops over rows run: on the threads of this process, or on the workers of a cluster.
 
 An engine is given one side of the problem and the vectors of both sides. What a row draws, and its share of a sum,
-depend on its address alone; shares are added up by the sampler in the order of rows. So the draws are the same on
-every engine.
+depend on its address alone; shares are added up by the sampler in the order of rows, and sums of products are exact
+(`bayesvec.kernels.products`). So the draws are the same on every engine. The rows that an engine returns are arrays,
+or stand for arrays that other processes hold: the sampler passes them on, and `numpy.asarray` gathers them.
 """
 
 from abc import ABC, abstractmethod
@@ -10,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bayesvec._parallel import Threads
+from bayesvec._parallel import WORTH_SHARING, Threads
 from bayesvec._types import Float32, Float64
 from bayesvec.inference.gibbs import Options
 from bayesvec.inference.gibbs.redraw import Drawing, redraw
@@ -18,6 +19,7 @@ from bayesvec.inference.sides import Half, broken_row
 from bayesvec.kernels import rng
 from bayesvec.kernels.line import log_likelihood_rows, pair_lines
 from bayesvec.kernels.polyagamma_tables import Tables
+from bayesvec.kernels.products import in_units, integer_cross, largest, multiply_rows, units
 from bayesvec.kernels.row_densities import fill_likelihoods, log_prior_rows
 from bayesvec.kernels.row_scales import log_prior_rows_with_tails
 from bayesvec.kernels.row_work import make_work
@@ -49,6 +51,14 @@ class Engine(ABC):
         self, half: Half, rows: Float32, direction: Float32 | Float64, other: Float32
     ) -> Callable[[float], Float64]:
         """Return a function of s: the log likelihood of the pairs of each row of rows + s direction, (rows,)."""
+
+    @abstractmethod
+    def gram(self, rows: Float32, weights: Float64 | None = None) -> Float64:
+        """Return x^T x, (K, K), of rows, each times its weight, (rows,)."""
+
+    @abstractmethod
+    def multiplied(self, rows: Float32, matrix: Float64) -> Float32:
+        """Return rows times a matrix, (rows, K)."""
 
 
 class Local(Engine):
@@ -129,3 +139,28 @@ class Local(Engine):
             return shares
 
         return log_likelihood
+
+    def gram(self, rows: Float32, weights: Float64 | None = None) -> Float64:
+        """Return x^T x of rows, each times its weight."""
+        unit, dim = units(largest(rows, weights), len(rows)), rows.shape[1]
+        totals = np.zeros((self.threads.count, dim, dim))
+
+        def work(first: int, last: int, thread: int) -> None:
+            own = None if weights is None else weights[first:last]
+            totals[thread] += integer_cross(rows[first:last], None, unit, unit, own)
+
+        self.threads.run(work, self._chunks(rows))
+        return in_units(totals.sum(axis=0), unit, unit)
+
+    def multiplied(self, rows: Float32, matrix: Float64) -> Float32:
+        """Return rows times a matrix."""
+        given = np.require(rows, np.float32, ["C", "W"])  # an array that is read-only would be compiled again
+        square, out = np.ascontiguousarray(matrix), np.empty_like(given)
+        self.threads.run(
+            lambda first, last, _: multiply_rows(first, last, given, square, out), self._chunks(rows)
+        )
+        return out
+
+    def _chunks(self, rows: Float32) -> list[tuple[int, int]]:
+        count, dim = rows.shape
+        return self.threads.chunks(np.ones(count), WORTH_SHARING / dim**2)

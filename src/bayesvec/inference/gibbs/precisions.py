@@ -33,7 +33,7 @@ from bayesvec.inference.gibbs.engine import Engine
 from bayesvec.inference.sides import Half
 from bayesvec.kernels import rng
 from bayesvec.kernels.orbit import draw_gig
-from bayesvec.priors import Prior
+from bayesvec.priors import Prior, RowPrior
 from bayesvec.priors.learned import TAILS, Learned, Part
 
 INTERWEAVE_EVERY = 4  # sweeps from one move of the scales with their rows to the next
@@ -59,7 +59,7 @@ def start_scales(prior: Prior) -> Float64:
     return np.array([part.scale for part in learned])
 
 
-def draw_scales(prior: Prior, state: State, key: rng.Key, *, exchange: bool) -> State:
+def draw_scales(prior: Prior, state: State, key: rng.Key, engine: Engine, *, exchange: bool) -> State:
     """Draw the scales given the rows; with ``exchange`` also how the two sides share them.
 
     Parameters
@@ -70,11 +70,13 @@ def draw_scales(prior: Prior, state: State, key: rng.Key, *, exchange: bool) -> 
         The rows.
     key : Key
         The address of these draws.
+    engine : Engine
+        Where sums over rows are computed.
     exchange : bool
         Whether to; the prior must leave it free: every scale learned (`all_learned`), no mean, nothing anchored.
     """
     scales = []
-    for row, (shape, rate) in enumerate(conditionals(prior, state)):
+    for row, (shape, rate) in enumerate(conditionals(prior, state, engine)):
         scales.append(rng.gamma(shape, key, row, 0) / rate)
     drawn = np.array(scales)
     if not exchange:
@@ -90,17 +92,32 @@ def draw_scales(prior: Prior, state: State, key: rng.Key, *, exchange: bool) -> 
     return State(state.rho * size, state.alpha / size, drawn)
 
 
-def conditionals(prior: Prior, state: State) -> list[tuple[float, float]]:
+def conditionals(prior: Prior, state: State, engine: Engine) -> list[tuple[float, float]]:
     """Return shape and rate of the Gamma distribution of each scale given the rows."""
     found = []
     for side, rows in ((prior.rho, state.rho), (prior.alpha, state.alpha)):
-        x = rows.astype(np.float64)
-        gap = x - side.mean_rows(*x.shape)
-        for part in side.learned:
+        if not side.learned:
+            continue
+        if _scales_rows(side):
+            squares = [float(np.sum(side.parts[0].precision * np.diag(engine.gram(rows))))]
+        else:
+            gap = rows.astype(np.float64) - side.mean_rows(*rows.shape)
+            squares = [part.square(gap) for part in side.learned]
+        for part, square in zip(side.learned, squares, strict=True):
             assert part.learned is not None
-            shape = part.learned.shape + 0.5 * part.coordinates(*x.shape)
-            found.append((shape, part.learned.rate + 0.5 * part.square(gap)))
+            shape = part.learned.shape + 0.5 * part.coordinates(*rows.shape)
+            found.append((shape, part.learned.rate + 0.5 * square))
     return found
+
+
+def _scales_rows(side: RowPrior) -> bool:
+    """Whether the rows of one side have no mean and one scale, and no row another precision or a neighbour."""
+    return (
+        len(side.parts) == 1
+        and side.coupling is None
+        and len(side.parts[0].precision) == 1
+        and not np.any(side.mean)
+    )
 
 
 def interweave_scales(prior: Prior, state: State, half: Half, key: rng.Key, engine: Engine) -> State:
@@ -127,6 +144,13 @@ def interweave_scales(prior: Prior, state: State, half: Half, key: rng.Key, engi
         now = prior.at(scales)
         side = now.alpha if of_alpha else now.rho
         part = side.learned[number - first]
+        if _scales_rows(side):  # all rows are multiplied by the same number, wherever they are
+            after = _draw_log_scale(
+                part, engine.line(half, rows, rows, other), (0.0, 0.0), key, _INTERWEAVE + number
+            )
+            rows = rows * np.float32(math.exp(0.5 * (math.log(part.scale) - after)))
+            scales[number] = math.exp(after)
+            continue
         x = rows.astype(np.float64)
         gap = x - side.mean_rows(*x.shape)
         direction = side.component(part, gap, half.weight)

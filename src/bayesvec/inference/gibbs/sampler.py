@@ -31,10 +31,10 @@ from bayesvec.inference.gibbs.precisions import (
 from bayesvec.inference.sides import Half, make_half, movable
 from bayesvec.inference.state import Info
 from bayesvec.kernels import rng
-from bayesvec.kernels.orbit import move_along_orbit, move_by_forms, shear_along_orbit
+from bayesvec.kernels.orbit import draw_change, shear_along_orbit
 from bayesvec.kernels.polyagamma_tables import Tables, load_tables
 from bayesvec.model.identification import Anchors
-from bayesvec.priors import Prior
+from bayesvec.priors import Prior, RowPrior
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +56,10 @@ class Gibbs(Sampler):
     @cached_property
     def log_prior_at_zero(self) -> float:
         """Log density of the prior where all vectors are zero, and of the scales that are learned."""
-        zeros = (np.zeros(half.side.shift.shape) for half in (self.by_word, self.by_context))
-        return self.prior.log_density(*zeros) + log_hyperprior(self.prior)
+        words, contexts = len(self.by_word.side.fixed), len(self.by_context.side.fixed)
+        of_words = self.prior.rho.log_density_at_zero(words, self.dim)
+        of_contexts = self.prior.alpha.log_density_at_zero(contexts, self.dim)
+        return of_words + of_contexts + log_hyperprior(self.prior)
 
     def init(self, start: Start) -> State:
         """Return the first state of a chain: the one given, or N(0, 1/K) drawn for this chain."""
@@ -89,13 +91,13 @@ class Gibbs(Sampler):
         alpha, likelihood = current._redraw(engine, current.by_context, state.alpha, rho, address)
         after = drawn = State(rho, alpha, state.scales)
         if self.prior.shared is not None:
-            keys = (rng.make_key(seed, each, chain=chain, sweep=number) for each in (rng.SCALES, rng.ORBIT))
-            after = draw_precision_matrix(current.prior, after, *keys, orbit=self.orbit)
+            keys = [rng.make_key(seed, each, chain=chain, sweep=number) for each in (rng.SCALES, rng.ORBIT)]
+            after = draw_precision_matrix(current.prior, after, keys[0], keys[1], engine, orbit=self.orbit)
             return after, Info(self._at(after.scales)._log_posterior(after, engine, drawn, likelihood))
         if len(state.scales):
             key = rng.make_key(seed, rng.SCALES, chain=chain, sweep=number)
             exchange = self.orbit and all_learned(self.prior)
-            after = draw_scales(current.prior, after, key, exchange=exchange)
+            after = draw_scales(current.prior, after, key, engine, exchange=exchange)
             if number % INTERWEAVE_EVERY == 0:
                 after = interweave_scales(self.prior, after, self.by_word, key, engine)
                 if not exchange and self.anchors is None:
@@ -104,7 +106,7 @@ class Gibbs(Sampler):
             current = self._at(after.scales)
         if self.orbit or self.shears:
             key = rng.make_key(seed, rng.ORBIT, chain=chain, sweep=number)
-            after = current._moved(after, key)
+            after = current._moved(after, key, engine)
         return after, Info(current._log_posterior(after, engine, drawn, likelihood))
 
     def _redraw(
@@ -123,23 +125,18 @@ class Gibbs(Sampler):
         by_word, by_context = self.by_word.at(prior.rho), self.by_context.at(prior.alpha)
         return replace(self, prior=prior, by_word=by_word, by_context=by_context)
 
-    def _moved(self, state: State, key: rng.Key) -> State:
+    def _moved(self, state: State, key: rng.Key, engine: Engine) -> State:
         """Move along the orbit."""
-        halves = self.by_word, self.by_context
         if self.shears:
-            priors = [(half.side.precision, half.side.shift) for half in halves]
-            rho, alpha = shear_along_orbit(state.rho, state.alpha, priors[0], priors[1], key)
-            return State(rho, alpha, state.scales)
-        if all(half.coupling is None for half in halves):
-            rho, alpha = move_along_orbit(
-                state.rho, state.alpha, halves[0].side.precision, halves[1].side.precision, key
-            )
-            return State(rho, alpha, state.scales)
-        # a walk's form is a small difference of large numbers: in float64
-        form_rho = self.prior.rho.form(state.rho.astype(np.float64))
-        form_alpha = self.prior.alpha.form(state.alpha.astype(np.float64))
-        rho, alpha = move_by_forms(state.rho, state.alpha, form_rho, form_alpha, key)
-        return State(rho, alpha, state.scales)
+            sides = self.by_word.side, self.by_context.side
+            priors = [(side.precision, side.shift) for side in sides]
+            rho, alpha = np.asarray(state.rho), np.asarray(state.alpha)
+            return State(*shear_along_orbit(rho, alpha, priors[0], priors[1], key), state.scales)
+        rho, alpha, scales = state
+        form_rho = _form(self.by_word, self.prior.rho, rho, engine)
+        form_alpha = _form(self.by_context, self.prior.alpha, alpha, engine)
+        change, inverse = draw_change(form_rho, form_alpha, 0.5 * (len(rho) - len(alpha)), key)
+        return State(engine.multiplied(rho, change), engine.multiplied(alpha, inverse), scales)
 
     def _log_posterior(self, state: State, engine: Engine, drawn: State, likelihood: Float64) -> float:
         """Log posterior of a state: each row's share, added up in order; pairs count with their context.
@@ -151,6 +148,16 @@ class Gibbs(Sampler):
         of_words = engine.log_prior(self.by_word, state.rho)
         of_contexts = engine.log_prior(self.by_context, state.alpha)
         return self.log_prior_at_zero + sum(float(each.sum()) for each in (of_pairs, of_words, of_contexts))
+
+
+def _form(half: Half, prior: RowPrior, rows: Float32, engine: Engine) -> Float64:
+    """Return rows^T P rows, (K, K), for a prior that is the same on every axis."""
+    if half.coupling is not None:  # a walk's form is a small difference of large numbers: in float64
+        return prior.form(np.asarray(rows, dtype=np.float64))
+    precision = half.side.precision[:, 0]
+    if np.all(precision == precision[0]):
+        return np.asarray(precision[0] * engine.gram(rows))
+    return engine.gram(rows, np.sqrt(precision))
 
 
 def prepare(problem: Problem) -> Gibbs:
