@@ -238,10 +238,12 @@ class _Data:
             return open_counts(self.counts)
         counts = self.options.count(self.texts, seed=self.seed, threads=self.threads, progress=self.show)
         if self.show:
+            from bayesvec.estimates.texts import many
+
             read = counts.recipe
             covered = read["tokens_in_vocabulary"] / read["tokens"]
             sys.stderr.write(
-                f"{read['documents']:,} documents, {read['tokens']:,} tokens; "
+                f"{many(read['documents'], 'document')}, {read['tokens']:,} tokens; "
                 f"a vocabulary of {counts.num_contexts:,} words, {covered:.1%} of the tokens\n"
             )
         return counts

@@ -66,8 +66,14 @@ def cells(quick: bool) -> list[Cell]:
                 for prior in ("covariance", "tails")
             ),
         ]
+    settings = name_settings(f"vocab dim prior weight {_LENGTHS}", rows, **common, thin=1, chains=2)
+    for each in settings:
+        if each["draws"] == _MANY_DRAWS[1]:
+            each["apart"] = (
+                1  # samples of random pairs, and simulated ones; of other cells as many as of documents
+            )
     return make_cells(
-        name_settings(f"vocab dim prior weight {_LENGTHS}", rows, **common, thin=1, chains=2),
+        settings,
         lambda settings: "V={vocab} K={dim} {prior} weight={weight}".format(**settings),
         _seconds,
     )
@@ -75,7 +81,8 @@ def cells(quick: bool) -> list[Cell]:
 
 def _seconds(settings: Settings) -> float:
     vocab, sweeps = settings["vocab"], settings["warmup"] + settings["draws"]
-    fits = settings["chains"] * (sum(settings["numbers"]) + 2 * settings["numbers"][1])
+    apart = settings.get("apart", settings["numbers"][1])
+    fits = settings["chains"] * (sum(settings["numbers"]) + 2 * apart)
     total = settings["words"] or TOTAL_WORDS
     one = sweep_seconds(settings["dim"], 2 * vocab, 0.8 * vocab**2)
     return float(total / 1e5 + sweeps * one * (fits + 2 * settings["reference_chains"]) / 2)
@@ -97,13 +104,13 @@ def run(settings: Settings, workspace: Workspace) -> dict[str, Any]:
     for words in sizes:
         kinds: dict[str, Sequence[PairCounts]] = {"document": samples[words]}
         if words == sizes[1]:  # what the parts of the error come from
-            seeds = range(seed + 1, seed + 1 + len(samples[words]))
+            some = samples[words][: settings.get("apart")]
+            seeds = range(seed + 1, seed + 1 + len(some))
             kinds["pair"] = [
-                data.thinned(rest, each.num_observations, own)
-                for each, own in zip(samples[words], seeds, strict=True)
+                data.thinned(rest, each.num_observations, own) for each, own in zip(some, seeds, strict=True)
             ]
             kinds["simulated"] = [
-                simulate_like(each, rho, alpha, own) for each, own in zip(samples[words], seeds, strict=True)
+                simulate_like(each, rho, alpha, own) for each, own in zip(some, seeds, strict=True)
             ]
         for kind, parts in kinds.items():
             fits = []
