@@ -92,7 +92,7 @@ def test_the_experiment_runs_resumes_and_makes_its_table(tmp_path, monkeypatch):
     whole = bv.count(documents=made_up_text(), vocab=8, progress=False, threads=1)
     monkeypatch.setattr(real_coverage, "speeches", lambda words, vocab, seed: whole)
     experiment = find_experiment("real-coverage")
-    cell, _ = experiment.cells(quick=True)
+    cell, *_ = experiment.cells(quick=True)
     small = {"sizes": [100, 300, 1200], "pairs": 20, "vocab": 8, "dim": 2, "draws": 12, "warmup": 12}
     settings = {**cell.settings, **small}
     fits = []

@@ -15,11 +15,10 @@ import numpy as np
 
 from bayesvec._progress import clock
 from bayesvec.diagnostics.diagnosis import SHOWN, Diagnosis, diagnose, line_of, shortfall
-from bayesvec.diagnostics.quantities import PAIRS, quantities
+from bayesvec.diagnostics.quantities import AXIS, PAIRS, quantities
 from bayesvec.estimates.convergence import ESS_WANTED, FEWEST_DRAWS, SHARE_WANTED
 from bayesvec.estimates.estimate import Estimate
 from bayesvec.estimates.texts import many, plain
-from bayesvec.priors.learned import TAILS
 from bayesvec.storage.kinds import APPROXIMATION, POINT, WHOLE_CHAINS
 from bayesvec.storage.outcome import Outcome
 
@@ -85,8 +84,10 @@ class Check:
             figures = self.learned.items()
             texts = [f"{name} {mean:.3g} ({low:.3g} to {high:.3g})" for name, (mean, low, high) in figures]
             if len(texts) > MOST_LISTED:
-                means = [mean for name, (mean, _, _) in self.learned.items() if name != TAILS]
-                rest = [text for text, name in zip(texts, self.learned, strict=True) if name == TAILS]
+                means = [mean for name, (mean, _, _) in figures if name.startswith(AXIS)]
+                rest = [
+                    text for text, name in zip(texts, self.learned, strict=True) if not name.startswith(AXIS)
+                ]
                 texts = [f"{len(means)} precisions, from {min(means):.3g} to {max(means):.3g}", *rest]
             lines.append(f"learned: {', '.join(texts)}")
         return lines

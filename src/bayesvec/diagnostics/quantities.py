@@ -16,13 +16,13 @@ from bayesvec.estimates.convergence import ESS_WANTED, RHAT_ALLOWED, ROUGH_ESS, 
 from bayesvec.estimates.labels import label
 from bayesvec.estimates.per_draw import cosines, probabilities
 from bayesvec.inference.state import standardised
-from bayesvec.priors.learned import TAILS
 from bayesvec.storage.layout import FREQUENT, MONITORED
 
 if TYPE_CHECKING:
     from bayesvec.storage.reader import Draws
 
 PAIRS = 200  # of each kind
+AXIS = "precision_"  # with which the names of precisions of axes begin
 # Of frequent words there are more: in text they decide when a run may end, and of 200 the share that passes would
 # have a standard error of 1.5% around the 95% that are wanted.
 TIMES_FREQUENT = 5
@@ -121,7 +121,7 @@ def _has_covariance(draws: "Draws") -> bool:
 
 def _axes(draws: "Draws") -> list[str]:
     """Return the names of the precisions of the axes."""
-    return [name for name in draws.scale_names if name != TAILS]
+    return [name for name in draws.scale_names if name.startswith(AXIS)]
 
 
 def _level(draws: "Draws") -> Float64:
