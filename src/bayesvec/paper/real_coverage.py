@@ -31,10 +31,10 @@ SHOWS = "Coverage of 90% intervals on real text; not in the paper"
 NOTE = """\
 The reference is the posterior mean given all House speeches outside the samples, less pairs on which its chains
 disagree (R-hat above 1.05). In brackets, and under "difference": intervals of sample minus reference that hold 0,
-which allows for the error of the reference. Random pairs: no dependence within documents. Simulated: signs from a draw of
-the reference, so that the model is true; both have weight 1. Tails: covariance prior with heavy tails. z: reference
-minus the sample's mean, in posterior sd; slope: of the reference on the means; variance: of means between samples
-over the posterior variance."""
+which allows for the error of the reference. Random pairs: no dependence within documents. Simulated: signs from a
+draw of the reference, so that the model is true; both have weight 1. Tails: covariance prior with heavy tails. z:
+reference minus the sample's mean, in posterior sd; slope: of the reference on the means; variance: of means between
+samples over the posterior variance."""
 
 KINDS = {"document": "speeches", "pair": "random pairs", "simulated": "simulated"}
 TOTAL_WORDS = 20_600_000
