@@ -91,17 +91,28 @@ def test_few_documents_or_none_are_not_weighed():
     assert (post.draws.settings.weight, post.draws.settings.weight_from) == (1.0, "")
 
 
-def test_one_long_document_is_cut_into_stretches():
+def test_one_long_document_is_cut_into_segments():
     texts = documents(3000, 4)
     apart, whole = (bv.count(documents=each, **PLAIN) for each in (texts, [" . ".join(texts)]))
     assert can_estimate(whole)
     assert not can_estimate(bv.count(documents=[" ".join(texts)[:20_000]], **PLAIN))
     place = drawn(apart)
-    # whole repetitions are in one stretch, as they are in one document
+    # whole repetitions are in one segment, as they are in one document
     expected = estimate_weight(sample_documents(apart), *place, PRIOR)
     found = estimate_weight(sample_documents(whole), *place, PRIOR)
     assert found == pytest.approx(expected, abs=0.15)
     assert found < 0.7
+
+
+def test_too_few_segments_and_baskets_are_not_weighed():
+    words = " ".join(documents(3000, 1)).split()
+    nearly = [" ".join(words[i * 500 : i * 500 + 540]) for i in range(11)]  # one segment each
+    assert not can_estimate(bv.count(documents=nearly, **PLAIN))
+    book = bv.count(documents=[" ".join(words * 4), "w1 w2 w3"], **PLAIN)
+    assert can_estimate(book)
+    assert np.diff(dependence._segments(book.source).bounds).min() >= dependence.LEAST_SEGMENT
+    baskets = bv.count_baskets(baskets=[words[i::12] for i in range(12)], progress=False)
+    assert not can_estimate(baskets)
 
 
 def test_few_documents_are_cut_within_their_groups(capsys):
@@ -110,8 +121,8 @@ def test_few_documents_are_cut_within_their_groups(capsys):
     counts = bv.count(documents=halves, groups=["a", "b"], **PLAIN)
     post = bv.fit(counts, 2, draws=2, warmup=2, chains=1)
     assert post.draws.settings.weight < 0.8
-    assert post.draws.settings.weight_from == "stretches of the text"
-    assert "estimated from the stretches of the text: 0." in capsys.readouterr().err
+    assert post.draws.settings.weight_from == "segments of the text"
+    assert "estimated from the segments of the text: 0." in capsys.readouterr().err
 
 
 def test_it_is_estimated_stored_used_and_resumed(tmp_path, capsys):

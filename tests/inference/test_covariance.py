@@ -16,6 +16,7 @@ from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.kernels import rng, row_scales
 from bayesvec.kernels.axes import draw_axis_change
 from bayesvec.priors import Prior, RowPrior, learned
+from bayesvec.priors.covariance import FAMILY
 from bayesvec.priors.learned import Learned, Wishart, make_part
 from evidence import long_but
 from joint import joint_agrees, sparse_counts
@@ -266,15 +267,51 @@ def test_long_vectors_are_shrunk_less_under_heavy_tails():
     assert lengths[4.0] > 1.5 * lengths[None]
 
 
-@pytest.mark.parametrize(("tails", "kept"), [("learn", "learn"), (8.0, 8.0), (None, None), (np.inf, None)])
-def test_degrees_of_freedom_are_learned_given_or_none(tails, kept):
+@pytest.mark.parametrize(
+    ("tails", "kept", "start"),
+    [
+        ("learn", "learn", 10.0),
+        (8.0, 8.0, 8.0),
+        (None, None, None),
+        (Learned(), {"shape": 1.0, "rate": 0.1, "start": 1.0}, 1.0),
+    ],
+)
+def test_degrees_of_freedom_are_learned_given_or_none(tails, kept, start):
     prior = priors.covariance(2, tails=tails)
     assert prior.recipe.get("tails") == kept
-    assert prior.scale_names[2:] == (("tails",) if tails == "learn" else ())
-    assert prior.rho.tails == (None if kept is None else 10.0 if kept == "learn" else kept)
+    assert prior.scale_names[2:] == (("tails",) if tails in ("learn", Learned()) else ())
+    assert prior.rho.tails == start
+    sentence = FAMILY.sentence(prior.recipe)
+    assert ("t-distributed" in sentence) == (tails is not None)
+    if tails == 8.0:
+        assert "with 8 degrees of freedom" in sentence
 
 
-@pytest.mark.parametrize("tails", [0.0, -1, "some", float("nan")])
+def test_other_methods_and_searches_take_normal_rows():
+    counts, _ = bv.simulate(vocab=10, dim=2, pairs=2000, seed=1)
+    prior = priors.covariance(2, tails="learn")
+    with pytest.raises(OptionError, match="tails are for method gibbs, and the method is map"):
+        bv.fit(counts, 2, prior=prior, method="map", progress=False)
+    with pytest.raises(OptionError, match="no gradient"):
+        prior.rho.gradient(np.ones((3, 2)))
+    fixed = prior.fixed_at([4.0, 1.0, 7.0])
+    assert fixed.rho.tails is None
+    assert "tails" not in fixed.recipe
+    given = {"prior": prior, "draws": 5, "warmup": 5, "chains": 1, "progress": False}
+    for init in ("map", "auto", "random"):
+        assert np.isfinite(bv.fit(counts, 2, init=init, **given).draws.stats("log_posterior")).all()
+
+
+def test_check_judges_the_degrees_of_freedom():
+    counts = bv.simulate(vocab=12, dim=3, pairs=5_000, seed=1)[0]
+    post = bv.fit(counts, 3, prior=priors.covariance(3, tails="learn"), draws=50, warmup=20, progress=False)
+    judged = {each.kind: each for each in post.check().diagnoses}
+    assert judged["degrees of freedom"].ess == pytest.approx(
+        bv.Estimate(np.log(post.draws.stats("tails"))).ess
+    )
+
+
+@pytest.mark.parametrize("tails", [0.0, -1, "some", float("nan"), 1e30, 0.01, float("inf")])
 def test_impossible_degrees_of_freedom_are_refused(tails):
     with pytest.raises(OptionError, match=r"tails is .*; it must be"):
         priors.covariance(2, tails=tails)

@@ -69,14 +69,16 @@ def find_start(
             start |= _settle(counts, prior, settings, threads=threads, show=show, make_threads=make_threads)
             scales = start["scales"]
         if fixed or (at_mode and settings.sweeping):
-            mode = _find_mode(counts, prior.at(scales), settings, threads=threads, show=show)
+            mode = _find_mode(counts, prior.at(scales).gaussian, settings, threads=threads, show=show)
             if fixed:
                 start |= _anchors(mode, settings)
             if at_mode and np.any(mode.rho) and np.any(mode.alpha):
                 start |= {"rho": mode.rho, "alpha": mode.alpha}
         if is_given(settings.init):
             given = store.read_state("start") or {}
-            start |= start_at(given, counts, prior, settings, mode=mode if fixed else None, threads=threads)
+            start |= start_at(
+                given, counts, prior.gaussian, settings, mode=mode if fixed else None, threads=threads
+            )
         if "rho" in start:
             start |= _noise_sizes(start, counts, prior.at(scales), threads=threads) | {"scales": scales}
         store.write_state("begin", start)

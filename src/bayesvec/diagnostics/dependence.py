@@ -28,9 +28,9 @@ from bayesvec.diagnostics.clusters import Clusters, find_clusters
 from bayesvec.errors import InputError
 from bayesvec.priors import Prior
 
-LEAST_DOCUMENTS = 20  # from which it is estimated; fewer, if they are long, are cut into stretches
-STRETCHES = 50  # into which few documents are cut
-LEAST_STRETCH = 500  # tokens of a stretch, well beyond the reach of a window
+LEAST_DOCUMENTS = 20  # from which it is estimated; fewer, if they are long, are cut into segments
+SEGMENTS = 50  # into which few documents are cut
+LEAST_SEGMENT = 500  # tokens of a segment, well beyond the reach of a window
 TOKENS = 300_000  # of random documents that are looked at
 ROWS = 500  # of each side, evenly spaced
 
@@ -40,13 +40,16 @@ def can_estimate(counts: PairCounts) -> bool:
     corpus = counts.source
     if corpus is None:
         return False
-    return corpus.num_documents >= LEAST_DOCUMENTS or len(corpus.tokens) >= LEAST_DOCUMENTS * LEAST_STRETCH
+    if corpus.num_documents >= LEAST_DOCUMENTS:
+        return True
+    # a basket is one window, which cannot be cut
+    return corpus.options.get("window") is not None and _segments(corpus).num_documents >= LEAST_DOCUMENTS
 
 
 def unit_name(counts: PairCounts) -> str:
     """Return what the weight is estimated from, in words."""
     assert counts.source is not None
-    return "documents" if counts.source.num_documents >= LEAST_DOCUMENTS else "stretches of the text"
+    return "documents" if counts.source.num_documents >= LEAST_DOCUMENTS else "segments of the text"
 
 
 class Sample(NamedTuple):
@@ -96,7 +99,7 @@ def estimate_weight(sample: Sample | None, rho: Array, alpha: Array, prior: Prio
 def _count_some(counts: PairCounts) -> tuple[PairCounts, float]:
     """Return the counts of random documents, all if they are short enough, and their share of the whole."""
     assert counts.source is not None
-    corpus = _units(counts.source)
+    corpus = counts.source if counts.source.num_documents >= LEAST_DOCUMENTS else _segments(counts.source)
     sizes = np.diff(corpus.bounds)
     order = np.random.default_rng(0).permutation(corpus.num_documents)
     enough = int(np.searchsorted(np.cumsum(sizes[order]), TOKENS)) + 1
@@ -106,24 +109,24 @@ def _count_some(counts: PairCounts) -> tuple[PairCounts, float]:
     return sample, sample.num_observations / counts.num_observations
 
 
-def _units(corpus: EncodedCorpus) -> EncodedCorpus:
-    """Return the documents; if they are few, such as one book, stretches of them.
+def _segments(corpus: EncodedCorpus) -> EncodedCorpus:
+    """Return documents cut into segments; those that are too short for one are left out.
 
-    Stretches have negative samples of their own, drawn as those of the documents are.
+    Segments have negative samples of their own, drawn as those of the documents are.
     """
-    if corpus.num_documents >= LEAST_DOCUMENTS:
-        return corpus
-    length = max(LEAST_STRETCH, len(corpus.tokens) // STRETCHES)
-    pieces = np.maximum(1, np.diff(corpus.bounds) // length)  # (documents,)
+    length = max(LEAST_SEGMENT, len(corpus.tokens) // SEGMENTS)
+    sizes = np.diff(corpus.bounds)
+    long = corpus.select(np.flatnonzero(sizes >= LEAST_SEGMENT))
+    pieces = np.maximum(1, np.diff(long.bounds) // length)  # (documents,)
     ends = [
         np.linspace(first, last, count + 1).astype(np.int64)[1:]
-        for first, last, count in zip(corpus.bounds[:-1], corpus.bounds[1:], pieces, strict=True)
+        for first, last, count in zip(long.bounds[:-1], long.bounds[1:], pieces, strict=True)
     ]
     return replace(
-        corpus,
-        bounds=np.concatenate([corpus.bounds[:1], *ends]),
+        long,
+        bounds=np.concatenate([long.bounds[:1], *ends]),
         numbers=np.arange(pieces.sum()),
-        group_of=None if corpus.group_of is None else np.repeat(corpus.group_of, pieces),
+        group_of=None if long.group_of is None else np.repeat(long.group_of, pieces),
     )
 
 

@@ -55,15 +55,15 @@ def with_weight(
             weight = min(1.0, max(LEAST_WEIGHT, asked))
     units = unit_name(documents)
     if progress:
-        tell(f"weight of a sample, estimated from the {units}: {_weight_stated(weight, asked)}")
+        tell(f"weight of a sample, estimated from the {units}: {_weight_stated(weight, asked, units)}")
     return replace(settings, weight=weight, weight_from=units)
 
 
-def _weight_stated(weight: float, asked: float) -> str:
+def _weight_stated(weight: float, asked: float, units: str) -> str:
     """Return the weight in words, and what it means."""
     if asked < LEAST_WEIGHT:
         return (
-            f"{weight:g}, the smallest allowed (the documents ask for {asked:g}: intervals may be too narrow)"
+            f"{weight:g}, the smallest allowed (the {units} ask for {asked:g}: intervals may be too narrow)"
         )
     if weight == 1.0:
         return "1 (all samples count as independent)"
@@ -82,7 +82,6 @@ def with_precisions(
     to_learn = settings.prior_precision == "learn" if prior is None else bool(prior.scale_names)
     if not to_learn or find(settings.method).learns:
         return settings, prior
-    prior = None if prior is None else prior.gaussian
     how = _how(settings, threads) | {"show": progress}
     with threadpool_limits(limits=1, user_api="blas"), announce_compiling(enabled=progress):
         if prior is None:

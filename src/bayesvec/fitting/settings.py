@@ -38,7 +38,7 @@ def make_settings(
     chosen = find(method)
     identify = others.get("identify", Settings.identify)
     dim, init = others.get("dim", Settings.dim), others.get("init", Settings.init)
-    prior, prior_precision = choose_prior(prior, prior_precision, dim=dim, identify=identify)
+    prior, prior_precision = choose_prior(prior, prior_precision, dim=dim, identify=identify, method=method)
     anchored = not isinstance(anchors, str) or (anchors in ANCHORS and anchors != Settings.anchors)
     if anchored and identify != "fixed":
         raise OptionError(
@@ -73,7 +73,7 @@ def _lengths(method: Method, others: dict[str, Any]) -> dict[str, Any]:
 
 
 def choose_prior(
-    prior: Prior | None, prior_precision: float | str | None, *, dim: int, identify: str
+    prior: Prior | None, prior_precision: float | str | None, *, dim: int, identify: str, method: str
 ) -> tuple[Prior | None, float | str | None]:
     """Return the prior of a run, or the precision of the spherical one: as given, or the default."""
     if prior is None:
@@ -83,6 +83,10 @@ def choose_prior(
     if not isinstance(prior, Prior):
         raise OptionError(
             f"prior is {prior!r}; it must be a Prior, such as bayesvec.priors.grouped(counts) makes"
+        )
+    if prior.rho.tails is not None and method != "gibbs":
+        raise OptionError(
+            f"tails are for method gibbs, and the method is {method}; leave them out, or use --method gibbs"
         )
     if prior.shared is not None and identify == "fixed":
         raise OptionError(

@@ -119,7 +119,7 @@ def fit(
         Which context rows stay, with ``identify="fixed"``.
     weight : float or "auto"
         Power of the likelihood, from 0.25 to 1. ``auto``: estimated from how much the samples of a document depend on
-        each other, if the counts hold 20 documents or 10,000 tokens of text; otherwise 1.
+        each other, if the counts hold 20 documents, or fewer that are long; otherwise 1.
     thin : int or "auto"
         Sweeps per stored draw; ``auto``: 1, or more if the draws would not be enough within ``max_size``.
     max_draws : int
@@ -156,7 +156,7 @@ def fit(
         left_open |= {"prior", "prior_precision", "prior_recipe"}
     if isinstance(init, str) and init == Settings.init:
         left_open |= {"init"}
-    prior, prior_precision = choose_prior(prior, prior_precision, dim=dim, identify=identify)
+    prior, prior_precision = choose_prior(prior, prior_precision, dim=dim, identify=identify, method=method)
     settings = make_settings(
         dim=dim,
         method=method,

@@ -1,16 +1,17 @@
 """The covariance prior: words and contexts share a covariance over the axes, which is learned; heavy tails."""
 
-import math
+from dataclasses import asdict
 
 import numpy as np
 
-from bayesvec._validate import whole
+from bayesvec._validate import positive_number, whole
 from bayesvec.errors import OptionError
 from bayesvec.priors.gaussian import Prior, RowPrior
-from bayesvec.priors.learned import TAILS, Learned, Wishart, make_part, plain, precision_of, stated
+from bayesvec.priors.learned import TAILS, Learned, Wishart, make_part, precision_of
 from bayesvec.priors.table import Family, Option, Recipe
 
 MOST_AXES = 10_000
+LEAST_TAILS, MOST_TAILS = 0.1, 10_000.0  # degrees of freedom; of more, rows are normal but for rounding
 # Gamma(2, 0.1) for the degrees of freedom (Juarez & Steel 2010, "Model-based clustering of non-Gaussian panel data
 # based on skew-t distributions", sec. 3.2): the middle 90% is 3.6 to 47
 DEGREES_OF_FREEDOM = Learned(shape=2.0, rate=0.1, start=10.0)
@@ -34,7 +35,7 @@ def covariance(
         The prior mean of the matrix is this number times the identity.
     tails : float, "learn", Learned or None
         Degrees of freedom of the rows: the fewer, the heavier their tails; ``"learn"``: learned with the vectors,
-        under a Gamma(2, 0.1) hyperprior. None (the default), or infinitely many: normal rows.
+        under a Gamma(2, 0.1) hyperprior. None (the default): normal rows.
     """
     dim = whole("dim", dim, 1)
     if dim > MOST_AXES:
@@ -55,28 +56,40 @@ def covariance(
     shared = Wishart(shape=dim + 1.0, rate=(dim + 1.0) / mean)
     recipe = {"kind": "covariance", "mean_precision": mean}
     if given is not None:
-        recipe[TAILS] = "learn" if given == DEGREES_OF_FREEDOM else plain(given)
+        own = asdict(given) if isinstance(given, Learned) else given
+        recipe[TAILS] = "learn" if given == DEGREES_OF_FREEDOM else own
     return Prior(RowPrior.of_parts(parts), RowPrior.of_parts(parts), recipe, shared=shared)
 
 
 def _degrees_of_freedom(tails: float | str | Learned | None) -> float | Learned | None:
-    """Read the degrees of freedom; None if rows are Gaussian."""
-    if tails is None or tails in (math.inf, "inf"):
-        return None
+    """Read the degrees of freedom; None if rows are normal."""
+    if tails is None or isinstance(tails, Learned):
+        return tails
     if tails == "learn":
         return DEGREES_OF_FREEDOM
-    return precision_of(tails, TAILS)
+    number = positive_number(TAILS, tails, ", or learn")
+    if not LEAST_TAILS <= number <= MOST_TAILS:
+        raise OptionError(f"tails is {number:g}; it must be from {LEAST_TAILS:g} to {MOST_TAILS:g}, or learn")
+    return number
 
 
 def _sentence(recipe: Recipe) -> str:
-    tails = recipe.get(TAILS)
-    own = "normal"
+    tails, matrix = recipe.get(TAILS), "normal with mean 0 and the same precision matrix"
     if tails is not None:
-        many = "which were learned too" if tails == "learn" else f"of which there are {stated(tails)}"
-        own = f"t-distributed (with degrees of freedom {many}),"
+        gamma = (
+            DEGREES_OF_FREEDOM if tails == "learn" else Learned(**tails) if isinstance(tails, dict) else None
+        )
+        many = (
+            f"{tails:g} degrees of freedom"
+            if gamma is None
+            else (
+                f"degrees of freedom learned from the data (hyperprior Gamma({gamma.shape:g}, {gamma.rate:g}))"
+            )
+        )
+        matrix = f"t-distributed around 0, with {many} and the same precision matrix"
     return (
-        f"All vectors, of words and of contexts, are {own} with mean 0 and the same precision matrix, which was "
-        f"learned from the data (Wishart prior, K + 1 degrees of freedom, mean {recipe['mean_precision']:g} I)."
+        f"All vectors, of words and of contexts, are {matrix}, which was learned from the data (Wishart prior, K + 1 "
+        f"degrees of freedom, mean {recipe['mean_precision']:g} I)."
     )
 
 
@@ -86,7 +99,7 @@ FAMILY = Family(
     covariance,
     (
         Option("mean_precision", "Prior mean of the precisions of the axes", "number"),
-        Option("tails", "Degrees of freedom of vectors with heavy tails: a number, or learn"),
+        Option("tails", "Degrees of freedom of vectors with a t distribution: a number, or learn"),
     ),
     _sentence,
     example="--mean-precision 5 --tails 20",

@@ -165,7 +165,9 @@ class RowPrior:
         return scale - 0.5 * size * math.log(2.0 * math.pi)
 
     def gradient(self, x: Float64) -> Float64:
-        """Return the gradient of the log density at ``x``."""
+        """Return the gradient of the log density at ``x``, of normal rows."""
+        if self.tails is not None:
+            raise OptionError("rows with heavy tails have no gradient here; take that of Prior.gaussian")
         return self.hessian_product(x - self.mean_rows(*x.shape))
 
     def hessian_product(self, direction: Float64) -> Float64:
@@ -350,7 +352,7 @@ class Prior:
     def fixed_at(self, scales: npt.ArrayLike) -> "Prior":
         """Return the prior with its learned scales fixed at values, in the order of `scale_names`."""
         there = self.at(scales)
-        recipe = dict(self.recipe)
+        recipe = dict(self.gaussian.recipe)
         for side, beginning in ((there.rho, ""), (there.alpha, "context_")):
             for part in side.learned:
                 if beginning + part.name in recipe:

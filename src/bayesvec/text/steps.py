@@ -25,7 +25,7 @@ from bayesvec.text.reading import Tally, read_blocks, read_records, row_blocks
 from bayesvec.text.sources import PIECE_SHARE, ReadOptions, Source, find_sources
 from bayesvec.text.tokens import Tokenizer
 from bayesvec.text.vocabulary import VocabularyOptions, WordList, word_forms
-from bayesvec.text.wrapped import wrapped_source
+from bayesvec.text.wrapped import REMEDY, wrapped_source
 
 _LISTS = ("vocabulary", "stopwords")
 
@@ -87,11 +87,6 @@ def _read(
             else f"{zeros:,} zero bytes (NUL) in the text were"
         )
         tell(f"{many} read as white space")
-    if show and (name := wrapped_source(sources, reading)):
-        tell(
-            f"the lines of {name} look like wrapped paragraphs, and each of them is a document: no window reaches "
-            r"beyond its line; for paragraphs give --document-separator '\n\s*\n', for whole files --document file"
-        )
     if given.groups is not None:
         stream = stream._replace(groups=group_names(given.groups, len(stream.lengths), given.what))
     return stream._replace(zero_bytes=tally.zero_bytes), sources
@@ -133,6 +128,8 @@ def counted(
         if limits.where.engine != "local":
             limits = limits._replace(workers=at_once)
         stream, sources = _read(given, tokenizer, reading, limits)
+        if limits.show and pair_options.window is not None and (name := wrapped_source(sources, reading)):
+            tell(REMEDY.format(name=name))
         made = _encoded(stream, sources, words, phrases, pair_options, options, limits)
         del stream  # its words take memory
         memory, threads, show, _, workers = limits

@@ -9,6 +9,10 @@ from bayesvec.errors import InputError
 from bayesvec.text.reading import Tally, read_blocks
 from bayesvec.text.sources import ReadOptions, Source, kind_of
 
+REMEDY = (
+    "the lines of {name} look like wrapped paragraphs, and each of them is a document: no window reaches beyond its "
+    r"line; for paragraphs give --document-separator '\n\s*\n', for whole files --document file"
+)
 LINES = 2000  # that are looked at
 LEAST_LINES = 30  # pairs of successive lines below which nothing is said
 WIDEST = 132  # characters of a wrapped line
@@ -38,7 +42,7 @@ def wrapped_source(sources: Sequence[Source], options: ReadOptions) -> str | Non
     lines: list[str] = []
     try:
         for block in read_blocks([first], options, Tally()):
-            spans = zip(block.starts, block.ends, strict=True)
+            spans = zip(block.starts[:LINES], block.ends[:LINES], strict=True)
             lines += [block.data[start:end].decode("utf-8", "replace") for start, end in spans]
             if len(lines) >= LINES:
                 break
