@@ -120,7 +120,7 @@ class RowsLost(RunError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            f"rows were lost with a node, again and again ({reason}); look at `ray status`; the committed draws are "
+            f"rows were repeatedly lost with a node ({reason}); look at `ray status`; the committed draws are "
             "safe, --resume continues"
         )
         self.reason = reason

@@ -75,9 +75,7 @@ def test_a_short_run_whose_rows_are_lost_starts_again(use):
 
 def test_rows_that_are_always_lost_end_the_run_in_one_line(use):
     use(FakeRay(lose_objects_at=range(8, 100_000, 8)))
-    with pytest.raises(
-        RunError, match=r"lost with a node, again and again \(the objects are gone\).*--resume"
-    ):
+    with pytest.raises(RunError, match=r"repeatedly lost with a node \(the objects are gone\).*--resume"):
         fitted("covariance", init="random", engine="ray", workers=2, threads=1)
 
 

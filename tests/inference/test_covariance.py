@@ -212,8 +212,8 @@ def test_joint_distribution_sees_planted_bugs_of_tails(bug, monkeypatch):
 
 
 def without_rows(draw):
-    def drawn(first, last, rows, precision, *given):
-        draw(first, last, np.zeros_like(rows), precision, *given)
+    def drawn(first, last, order, rows, precision, *given):
+        draw(first, last, order, np.zeros_like(rows), precision, *given)
 
     return drawn
 
@@ -239,7 +239,7 @@ def test_scales_of_rows_equal_their_numpy_twin():
         rng.make_key(1, rng.WORD_SCALES),
         np.empty(2000),
     )
-    row_scales.draw_row_scales(0, 2000, rows, precision, 5.0, key, 0, out)
+    row_scales.draw_row_scales(0, 2000, np.arange(2000), rows, precision, 5.0, key, 0, out)
     distance = np.sum(precision * rows.astype(float) ** 2, axis=1)
     uniform = stats.gamma.cdf(out, 4.0, scale=2.0 / (5.0 + distance))
     assert stats.kstest(uniform, "uniform").pvalue > 0.01

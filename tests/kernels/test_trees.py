@@ -9,9 +9,10 @@ from bayesvec import priors
 from bayesvec.counts.rows import with_rows
 from bayesvec.errors import OptionError
 from bayesvec.inference.contract import Problem
+from bayesvec.inference.forests import make_trees
 from bayesvec.inference.gibbs import sampler as gibbs
 from bayesvec.inference.gibbs.redraw import is_joint
-from bayesvec.inference.sides import make_coupling, make_side, make_trees
+from bayesvec.inference.sides import make_coupling, make_side
 from bayesvec.kernels import rng
 from bayesvec.kernels.dense import factor
 from bayesvec.kernels.polyagamma import fill_polyagamma

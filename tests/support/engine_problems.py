@@ -53,7 +53,7 @@ def moved():
 
 
 def tails():
-    """Rows with heavy tails, whose scales and lengths are drawn apart."""
+    """Rows with heavy tails, whose scales and lengths have updates of their own."""
     return spherical()[0], {"prior": bv.priors.covariance(4, tails="learn")}
 
 

@@ -107,9 +107,7 @@ def _quantities(draws: "Draws", pairs: int, seed: int, parameters: bool) -> Iter
         variance = np.sum([1.0 / draws.stats(name) for name in _axes(draws)], axis=0)  # the trace
         labels = ["prior variance of a vector"]
         yield Quantities("prior variance", variance[:, :, None], labels, LEVEL_ESS, LEVEL_RHAT)
-        for name in set(draws.scale_names).difference(
-            _axes(draws)
-        ):  # the degrees of freedom, if they are learned
+        for name in draws.scale_names[len(_axes(draws)) :]:  # the degrees of freedom, if they are learned
             logs = np.log(draws.stats(name))[:, :, None]
             yield Quantities("degrees of freedom", logs, ["degrees of freedom"], LEVEL_ESS, LEVEL_RHAT)
     elif learned := _learned(draws):

@@ -1,14 +1,12 @@
 """One side of the data and its prior, laid out for the row update: half of a sweep.
 
 Rows that the prior couples are never redrawn together unless they are drawn jointly. They are coloured once, no two
-neighbours alike, and redrawn colour by colour, each given its neighbours as they then are. Where the coupling
-makes trees of them (walks over slices, groups around a shared row) whole trees are redrawn at once, in every sweep
-or, where that would cost much beside the rest, in some.
+neighbours alike, and redrawn colour by colour, each given its neighbours as they then are, or as whole trees
+(`bayesvec.inference.forests`).
 """
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,27 +16,25 @@ from bayesvec._types import Bool, Float32, Float64, Int64
 from bayesvec.counts.pairs import Side
 from bayesvec.errors import NumericalError
 from bayesvec.inference.contract import Near
+from bayesvec.inference.forests import Forest, make_forest
 from bayesvec.kernels import rng
 from bayesvec.kernels.coupling import Coupling, couple_rows
 from bayesvec.kernels.hamiltonian import Rotation, Shapes, find_shapes, make_rotation, root_size
 from bayesvec.kernels.row_scales import expected_row_scales
 from bayesvec.kernels.row_work import RowSide, make_work
 from bayesvec.kernels.rows import SEGMENT
-from bayesvec.kernels.trees import Trees
 from bayesvec.kernels.vector import padded_rows
 from bayesvec.priors import RowPrior
-from bayesvec.priors.coupling import Sparse, colours, search_breadth_first
+from bayesvec.priors.coupling import Sparse, colours
 from bayesvec.storage.room import CURVATURE_BYTES
 
-TREE_SHARE = 0.25  # of a sweep's time that redrawing whole trees may add to it, on average
 STEPS = 3  # of a path of Hamiltonian dynamics
 MORE_STEPS = (
     5  # of rows that occur with much of the other side: a rejection undoes the overrelaxation around it too
 )
 MUCH = 0.4  # of the other side's rows
-SHORT_SHARE = 0.25  # of the pairs: those of rows whose lengths are drawn apart, if rows have heavy tails
+SHORT_SHARE = 0.25  # of the pairs: those of rows whose lengths are updated separately, under heavy tails
 FEW_AXES = 32  # with fewer, few paths are rejected
-TREE_BYTES = 64 << 20  # that a tree may take in each thread
 
 
 def broken_row(names: Sequence[str], rows: Sequence[int]) -> NumericalError:
@@ -85,26 +81,6 @@ class Moved:
     rows: Int64
     cost: Int64
     rest: Colour  # the rows that are not
-
-
-@dataclass(frozen=True, eq=False)
-class Forest:
-    """Trees that are redrawn as wholes."""
-
-    trees: Trees
-    cost: Int64  # of redrawing each tree among the others
-    largest: int  # rows of the largest
-    every: int  # sweeps from one such redrawing to the next
-
-    def only(self, kept: Bool) -> "Forest":
-        """Return the trees of the rows that are ``kept``."""
-        trees = self.trees
-        chosen = kept[trees.row[trees.indptr[:-1]]]  # (trees,)
-        sizes = np.diff(trees.indptr)
-        nodes = np.repeat(chosen, sizes)
-        indptr = np.concatenate([[0], np.cumsum(sizes[chosen])]).astype(np.int64)
-        parts = (part[nodes] for part in (trees.row, trees.parent, trees.entry))
-        return replace(self, trees=Trees(indptr, *parts), cost=self.cost[chosen])
 
 
 class Curvature(NamedTuple):
@@ -156,9 +132,7 @@ class Half:
     scales: tuple[float, ...] = ()  # of the prior, those that are learned
     tails: float | None = None  # degrees of freedom of the rows, if they are not Gaussian
     near: "Curvature | None" = None  # at a reference, if there is one
-    short: Int64 = field(
-        default_factory=lambda: np.zeros(0, dtype=np.int64)
-    )  # rows whose lengths are drawn apart
+    short: Int64 | None = None  # rows whose lengths are updated separately, if the prior has heavy tails
     bare: bool = False  # other processes have its pairs
 
     @property
@@ -217,7 +191,7 @@ class Half:
             ),
             colours=tuple(colour.only(kept) for colour in self.colours),
             forest=self.forest and self.forest.only(kept),
-            short=self.short[kept[self.short]],
+            short=None if self.short is None else self.short[kept[self.short]],
         )
 
     def at_reference(self, near: Near, chosen: Int64) -> "Half":
@@ -344,11 +318,18 @@ def make_half(
         for rows in colours(prior.neighbours, len(fixed))
     ]
     if prior.neighbours is None:
-        common: dict[str, Any] = {"scales": prior.scales, "tails": prior.tails, "bare": bare}
-        if prior.tails is not None:
-            common["short"] = short_rows(sizes, fixed)
-        return Half(purpose, names, side, tuple(found), None, **common)
-    forest = None if fixed.any() else _make_forest(prior.neighbours, sizes, pairs.num_others, dim)
+        return Half(
+            purpose,
+            names,
+            side,
+            tuple(found),
+            None,
+            scales=prior.scales,
+            tails=prior.tails,
+            short=None if prior.tails is None else short_rows(sizes, fixed),
+            bare=bare,
+        )
+    forest = None if fixed.any() else make_forest(prior.neighbours, sizes, pairs.num_others, dim)
     return Half(
         purpose,
         names,
@@ -360,49 +341,3 @@ def make_half(
         prior.scales,
         bare=bare,
     )
-
-
-def _make_forest(neighbours: Sparse, sizes: Int64, others: int, dim: int) -> Forest | None:
-    """Return the trees of the coupling, if it has no cycle and none of them is too large to hold."""
-    trees = make_trees(neighbours)
-    if trees is None:
-        return None
-    largest = int(np.diff(trees.indptr).max())
-    if largest * dim**2 * 8 > TREE_BYTES:
-        return None
-    cost = np.add.reduceat(sizes[trees.row] + 2 * dim, trees.indptr[:-1])
-    # in units of a pair, as measured: what a row takes more in its tree, and what a whole sweep takes
-    few = sizes < dim
-    more = np.where(few, 40 + 3.2 * dim, 30 + 2 * dim).sum()
-    whole = 2 * sizes.sum() + np.where(few, 50 + 2 * sizes, 85 + dim).sum() + others * (85 + dim)
-    every = max(1, math.ceil(more / (TREE_SHARE * whole)))
-    return Forest(trees, cost, largest, every)
-
-
-def make_trees(neighbours: Sparse | None) -> Trees | None:
-    """Return the trees that a symmetric coupling makes of the rows; None if it has a cycle, or no entries."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    if neighbours is None or not neighbours.nnz:
-        return None
-    rows = neighbours.shape[0]
-    components, label = connected_components(neighbours, directed=False)
-    if neighbours.nnz // 2 != rows - components:
-        return None
-    order, parent = search_breadth_first(neighbours, label)
-    order = order[::-1]
-    order = order[np.argsort(label[order], kind="stable")]
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(label))]).astype(np.int64)
-    place = np.empty(rows, dtype=np.int64)
-    place[order] = np.arange(rows) - indptr[label[order]]
-    above = parent[order]
-    joined = np.flatnonzero(above >= 0)
-    numbers = csr_array(
-        (np.arange(neighbours.nnz) + 1, neighbours.indices, neighbours.indptr), neighbours.shape
-    )
-    entry = np.full(rows, -1, dtype=np.int64)
-    entry[joined] = np.asarray(numbers[order[joined], above[joined]]).ravel() - 1
-    found = np.full(rows, -1, dtype=np.int64)
-    found[joined] = place[above[joined]]
-    return Trees(indptr, order.astype(np.int64), found, entry)

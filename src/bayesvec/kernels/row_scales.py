@@ -8,7 +8,7 @@ A row with a multivariate t distribution of :math:`\nu` degrees of freedom is Ga
 
 import math
 
-from bayesvec._types import Float32, Float64
+from bayesvec._types import Float32, Float64, Int64
 from bayesvec.kernels.compiled import compiled, inlined
 from bayesvec.kernels.rng import Key, gamma
 
@@ -25,12 +25,24 @@ def distance_of(row: int, rows: Float32, precision: Float64) -> float:
 
 @compiled
 def draw_row_scales(
-    first: int, last: int, rows: Float32, precision: Float64, tails: float, key: Key, block: int, out: Float64
+    first: int,
+    last: int,
+    order: Int64,
+    rows: Float32,
+    precision: Float64,
+    tails: float,
+    key: Key,
+    block: int,
+    out: Float64,
 ) -> None:
-    """Draw the scale of each row given the row; random numbers from ``block`` of its address on are used."""
+    """Draw the scales of the rows ``order[first:last]`` given these, in the same order.
+
+    Random numbers from ``block`` of the address of a row on are used.
+    """
     shape = 0.5 * (tails + precision.shape[1])
-    for row in range(first, last):
-        out[row] = gamma(shape, key, row, block) / (0.5 * (tails + distance_of(row, rows, precision)))
+    for place in range(first, last):
+        row = int(order[place])
+        out[place] = gamma(shape, key, row, block) / (0.5 * (tails + distance_of(row, rows, precision)))
 
 
 @compiled

@@ -40,38 +40,40 @@ KINDS = {"document": "speeches", "pair": "random pairs", "simulated": "simulated
 TOTAL_WORDS = 20_600_000
 
 
-# how many samples of each size, draws and warm-up of a chain, chains of the reference
-_LENGTHS = "numbers draws warmup reference_chains"
-_MANY_SAMPLES = [2, 3, 1], 80, 100, 4
-_MANY_DRAWS = [1, 2, 1], 200, 100, 2  # of fewer draws the outer quantiles are too near to the middle
-_SIZES = [100_000, 500_000, 2_000_000]
+# how many samples of each size, and how long chains are
+_MANY_SAMPLES = {"numbers": [2, 3, 1], "draws": 80, "warmup": 100, "reference_chains": 4}
+# Of fewer draws the outer quantiles are too near to the middle. Random pairs and simulated signs take the place of
+# those of "apart" samples only; in other cells of all of the middle size.
+_MANY_DRAWS = {"numbers": [1, 2, 1], "draws": 200, "warmup": 100, "reference_chains": 2, "apart": 1}
+_QUICK = {"numbers": [2, 2, 2], "draws": 40, "warmup": 40, "reference_chains": 4}
 
 
 def cells(quick: bool) -> list[Cell]:
     """Return a cell for each vocabulary, K and prior; its samples of all sizes share one reference."""
-    rows: list[tuple[Any, ...]]
+    common: Settings
+    grid: list[tuple[tuple[Any, ...], Settings]]
     if quick:
         common = {"words": 60_000, "sizes": [1_000, 3_000, 12_000], "pairs": 200}
         priors = ("spherical", 1.0), ("covariance", "auto"), ("tails", "auto")
-        rows = [(100, 5, *each, [2, 2, 2], 40, 40, 4) for each in priors]
+        grid = [((100, 5, *each), _QUICK) for each in priors]
     else:
-        common = {"words": None, "sizes": _SIZES, "pairs": 3000}
-        rows = [
-            (500, 50, "covariance", "auto", *_MANY_SAMPLES),
-            (500, 50, "spherical", 1.0, *_MANY_SAMPLES),
-            (1000, 20, "covariance", "auto", *_MANY_SAMPLES),
-            (1000, 20, "spherical", 1.0, *_MANY_SAMPLES),
-            (1000, 50, "covariance", "auto", *_MANY_DRAWS),
-            (1000, 50, "tails", "auto", *_MANY_DRAWS),
+        common = {"words": None, "sizes": [100_000, 500_000, 2_000_000], "pairs": 3000}
+        grid = [
+            ((500, 50, "covariance", "auto"), _MANY_SAMPLES),
+            ((500, 50, "spherical", 1.0), _MANY_SAMPLES),
+            ((1000, 20, "covariance", "auto"), _MANY_SAMPLES),
+            ((1000, 20, "spherical", 1.0), _MANY_SAMPLES),
+            ((1000, 50, "covariance", "auto"), _MANY_DRAWS),
+            ((1000, 50, "tails", "auto"), _MANY_DRAWS),
         ]
-    settings = name_settings(f"vocab dim prior weight {_LENGTHS}", rows, **common, thin=1, chains=2)
-    for each in settings:
-        if each["draws"] == _MANY_DRAWS[1]:
-            each["apart"] = (
-                1  # samples of random pairs, and simulated ones; of other cells as many as of documents
-            )
     return make_cells(
-        settings,
+        (
+            settings
+            for row, lengths in grid
+            for settings in name_settings(
+                "vocab dim prior weight", [row], **common, **lengths, thin=1, chains=2
+            )
+        ),
         lambda settings: "V={vocab} K={dim} {prior} weight={weight}".format(**settings),
         _seconds,
     )

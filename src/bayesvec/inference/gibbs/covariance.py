@@ -85,7 +85,8 @@ def _root_scales(rows: Float32, purpose: int, prior: Prior, key: rng.Key) -> Flo
         return None
     x, scales = np.asarray(rows), np.empty(len(rows))
     precision = np.array(prior.rho.precision_rows(*x.shape), order="C")
-    draw_row_scales(0, len(x), x, precision, tails, row_scales_key(purpose, key), _AFTER, scales)
+    every, address = np.arange(len(x)), row_scales_key(purpose, key)
+    draw_row_scales(0, len(x), every, x, precision, tails, address, _AFTER, scales)
     return np.sqrt(scales)
 
 

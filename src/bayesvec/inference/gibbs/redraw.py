@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesvec._parallel import Threads
-from bayesvec._types import Float32, Float64
+from bayesvec._types import Float32, Float64, Int64
 from bayesvec.inference.gibbs import AUGMENT_EVERY, Options
 from bayesvec.inference.sides import Colour, Half, Moved
 from bayesvec.kernels import rng
@@ -53,7 +53,6 @@ def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[
         return _redraw_forest(half, rows, other, drawing)
     # rows of a colour write their own shifts only, so that the threads can share the array
     side = half.side if half.coupling is None else half.side._replace(shift=half.side.shift.copy())
-    given_scales = side if half.tails is None else _with_row_scales(half, half.tails, rows, drawing)
     broken: list[int] = []
     rotation = None  # from the reference to the other side as it is: the same for all colours
     if half.near is not None and int(drawing.key.sweep) % AUGMENT_EVERY != 0:
@@ -65,29 +64,30 @@ def redraw(half: Half, rows: Float32, other: Float32, drawing: Drawing) -> list[
             _move_colour(half, side, colour.moved, rows, other, rotation, drawing)
             rest = colour.moved.rest
         if len(rest.rows):
-            broken += _redraw_colour(half, given_scales, rest, rows, other, drawing)
+            given = side if half.tails is None else _given_scales(half, half.tails, rest.rows, rows, drawing)
+            broken += _redraw_colour(half, given, rest, rows, other, drawing)
     if half.tails is not None:
         _rescale(half, half.tails, rows, other, drawing)
     return broken
 
 
-def _with_row_scales(half: Half, tails: float, rows: Float32, drawing: Drawing) -> RowSide:
-    """Return the side with the Gaussian prior of each row given its scale, which is drawn given the row.
+def _given_scales(half: Half, tails: float, order: Int64, rows: Float32, drawing: Drawing) -> RowSide:
+    """Return the side with the Gaussian prior of some rows given their scales, which are drawn given the rows.
 
     Polya-Gamma variables need a Gaussian; rows moved by Hamiltonian dynamics take the t distribution as it is.
     """
-    precision, scales = half.side.precision, np.empty(len(rows))
-    key = row_scales_key(half.purpose, drawing.key)
-    drawing.threads.run(
-        lambda first, last, _: draw_row_scales(first, last, rows, precision, tails, key, 0, scales),
-        drawing.threads.chunks(np.ones(len(rows)), half.least),
+    precision, scales = half.side.precision.copy(), np.empty(len(order))
+    draw_row_scales(
+        0, len(order), order, rows, precision, tails, row_scales_key(half.purpose, drawing.key), 0, scales
     )
-    return half.side._replace(precision=precision * scales[:, None])
+    precision[order] *= scales[:, None]
+    return half.side._replace(precision=precision)
 
 
 def _rescale(half: Half, tails: float, rows: Float32, other: Float32, drawing: Drawing) -> None:
     """Draw the lengths of the rows with the fewest pairs."""
     order, side, works, threads = half.short, half.side, drawing.works, drawing.threads
+    assert order is not None
     sizes, key = np.diff(side.indptr)[order], row_scales_key(half.purpose, drawing.key)
     longest = int(sizes.max(initial=0))
     etas = [np.empty(longest, dtype=np.float32) for _ in works]
