@@ -3,8 +3,9 @@ r"""Products over the rows of a side whose bits do not depend on how the rows ar
 :math:`x^\top y`, (K, K), is a sum over rows. Floating-point sums depend on their order, and so would the draws on
 the number of workers. So every coordinate is rounded to an integer, in units of a small fraction of the largest on
 its axis. Of R rows, integers of :math:`(53 - \log_2 R) / 2` bits have products whose sums stay below :math:`2^{53}`:
-these are exact in any order. That is 19 bits for 30,000 rows and 16 for a million; rounding errors average out over
-the rows, so that the sums are as good as those of float32.
+these are exact in any order. That is 19 bits for 30,000 rows and 16 for a million. Rounding errors average out over
+the rows, except that a square grows by a twelfth of a squared unit on average, which matters only where one row is
+thousands of times as long as the others.
 
 :math:`x A` is computed row by row in the order of the axes; BLAS may compute the last rows of a block in an order of
 their own. Nor do threads of BLAS get in the way of ours here.

@@ -24,7 +24,7 @@ CUT = """\
 NUTS, which the paper has up to N = 1M at K = 50 (an hour at N = 100k on two cores); blockvi at larger N and K (15
 minutes); K = 100 by document (40 minutes); other learned precisions (about an hour of one core up to N = 1M, K = 50;
 `prior-holdout` has them for speeches counted with our defaults); Algorithm 1 at N = 500k (40 minutes). The records
-without standard errors would take two hours on two cores to run again."""
+without standard errors would take about an hour on two cores to run again."""
 
 # By K, at the sizes of `SIZES`; None where the paper gives none.
 PAPER: dict[int, dict[str, tuple[float | None, ...]]] = {

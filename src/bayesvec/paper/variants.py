@@ -55,7 +55,7 @@ VARIANTS = {
     "blockvi": Variant("blockvi", "blockvi"),
     "laplace": Variant("Laplace", "laplace"),
     "laplace-last": Variant("Laplace, last K contexts fixed", "laplace", anchors="last"),
-    "map": Variant("MAP", "map"),
+    "map": Variant("MAP", "map", {"tolerance": 1e-4}),
 }
 
 

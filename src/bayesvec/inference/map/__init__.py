@@ -16,13 +16,13 @@ class Options:
     starts : int
         Number of starts; the highest mode is kept.
     tolerance : float
-        How far, in posterior standard deviations, a row may be from the mode.
+        How far, in posterior standard deviations given all other rows, a row may be from the mode.
     max_iterations : int
         Maximum number of iterations from each start.
     """
 
     starts: int = 1
-    tolerance: float = 1e-4
+    tolerance: float = 1e-2
     max_iterations: int = 5000
 
     def __post_init__(self) -> None:

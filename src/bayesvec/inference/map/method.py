@@ -30,7 +30,9 @@ class Mode(Approximation):
             tolerance=options.tolerance,
             max_iterations=options.max_iterations,
             threads=threads,
-            callback=lambda number, value, slope: report(f"iteration {number}, log posterior {value:.1f}"),
+            callback=lambda number, value, slope: report(
+                f"iteration {number}, log posterior {value:.1f}, gradient {slope:.2g} (wanted {options.tolerance:g})"
+            ),
         )
         rho, alpha = found.rho, found.alpha
         if problem.anchors is not None:
