@@ -173,22 +173,29 @@ def counting():
 
 def similarity():
     """Point estimates against gensim's."""
-    record = read("similarity-house")
-    if record is None:
-        return ""
-    found, sets = record["results"], list(record["results"]["judged"])
-    ours = found["bayesvec"]
-    kinds = ["mean cosine", "cosine of means", "centred"]
-
-    def scores(row):
-        return ", ".join(f"{row[name]:.2f}" for name in sets)
-
-    rows = [["the defaults", *(scores(ours[kind]) for kind in kinds)]]
-    rows += [[f"gensim, {name}", "", scores(row["cosine"]), ""] for name, row in found["gensim"].items()]
-    for name, row in ours["centred - gensim"].items():
-        cells = (f"{row[each]['difference']:+.2f} ± {row[each]['error']:.2f}" for each in sets)
-        rows.append([f"centred - gensim, {name}", "", "", ", ".join(cells)])
-    return table(["", "mean of the cosines", "cosine of the means", "centred"], rows)
+    kinds = {
+        "mean cosine": "mean of the cosines",
+        "cosine of means": "cosine of the means",
+        "centred": "the means centred",
+        "point": "the point estimate",
+    }
+    parts = []
+    for corpus, title in (("house", "House speeches"), ("sotu", "State of the Union")):
+        record = read(f"similarity-{corpus}")
+        if record is None:
+            continue
+        found = record["results"]
+        ours, judged = found["bayesvec"], found["judged"]
+        sets = {name: f"{name} ({judged[name]})" for name in ("MEN", "WS353")}
+        sets |= {"mean": f"mean of {len(judged)} sets"}
+        rows = [[title, *(f"{ours[kind][name]:.3f}" for name in sets)] for kind, title in kinds.items()]
+        for name, row in found["gensim"].items():
+            rows.append([f"gensim, {name}", *(f"{row['cosine'][each]:.3f}" for each in sets)])
+        for name, row in ours["point - gensim"].items():
+            cells = (f"{row[each]['difference']:+.3f} ± {row[each]['error']:.3f}" for each in sets)
+            rows.append([f"the point estimate - gensim, {name}", *cells])
+        parts.append(table([title, *sets.values()], rows))
+    return "\n\n".join(parts)
 
 
 def trust():

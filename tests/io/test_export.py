@@ -17,6 +17,7 @@ from bayesvec.errors import BayesvecError, InputError, OptionError
 from bayesvec.estimates import convergence
 from bayesvec.io.word2vec import write_vectors
 from bayesvec.posterior.posterior import Posterior, open_posterior
+from bayesvec.vectors.point import point_vectors
 from bayesvec.vectors.read import read_vectors
 from bayesvec.vectors.spelling import encoded
 from fake_draws import FakeDraws, autoregressive, write_run
@@ -72,9 +73,9 @@ def loaded(path, binary):
 
 @pytest.mark.parametrize("binary", [False, True])
 @pytest.mark.parametrize("side", ["rho", "alpha"])
-def test_gensim_opens_the_mean_and_finds_its_neighbours(post, tmp_path, binary, side):
+def test_gensim_opens_the_centred_mean_and_finds_its_neighbours(post, tmp_path, binary, side):
     path = tmp_path / "vectors"
-    post.export(path, "word2vec-binary" if binary else "word2vec", side=side)
+    post.export(path, "word2vec-binary" if binary else "word2vec", side=side, what="centred")
     keyed = loaded(path, binary)
     names = post.words if side == "rho" else post.contexts
     mean = post.draws.mean(side).astype(np.float32).astype(np.float64)
@@ -88,6 +89,11 @@ def test_gensim_opens_the_mean_and_finds_its_neighbours(post, tmp_path, binary, 
         found = keyed.most_similar(name, topn=len(names) - 1)
         assert [other for other, _ in found] == [keyed.index_to_key[i] for i in expected]
         np.testing.assert_allclose([value for _, value in found], cosines[expected], atol=1e-6)
+
+
+def test_the_point_estimate_is_the_default(post, tmp_path):
+    post.export(tmp_path / "v")
+    np.testing.assert_array_equal(loaded(tmp_path / "v", False).vectors, point_vectors(post.draws).values)
 
 
 @pytest.mark.parametrize("binary", [False, True])
@@ -379,7 +385,7 @@ def test_command(runs, tmp_path, monkeypatch, bayesvec):
     monkeypatch.chdir(tmp_path)
     status, out, err = bayesvec("export", runs["RUN"], "--format", "word2vec", "--out", "v.txt")
     assert (status, err) == (0, "")
-    told = "centred posterior mean of 12 words in 4 dimensions, 4 of them with spaces written as ␠"
+    told = "point estimate of 12 words in 4 dimensions, 4 of them with spaces written as ␠"
     assert out == f"v.txt: {told} (word2vec, {(tmp_path / 'v.txt').stat().st_size} bytes)\n"
     arguments = ("--side", "alpha", "--draw", 2, "--chain", 1, "--force", "--json")
     status, out, _ = bayesvec("export", runs["RUN"], "--format", "word2vec", "--out", "v.txt", *arguments)

@@ -62,7 +62,7 @@ def test_posterior_in_a_notebook_and_for_gensim(tmp_path):
     page = post._repr_html_()
     assert "&lt;b&gt;" in page
     assert "<td>120</td>" in page
-    keyed = post.to_keyedvectors(centred=False)
+    keyed = post.to_keyedvectors(what="mean")
     np.testing.assert_allclose(keyed["a@<b>"], post["a@<b>"], rtol=1e-6)
     np.testing.assert_allclose(post.to_keyedvectors().vectors.mean(axis=0), 0.0, atol=1e-7)
     assert list(keyed.index_to_key) == ["a@<b>", "c@<b>"]

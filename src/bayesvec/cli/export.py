@@ -24,9 +24,9 @@ def export(
     ),
     what: str | None = typer.Option(
         None,
-        help="Of word2vec: the posterior mean less its average over the words (centred, the default), the mean "
-        "itself, one draw, or all in a folder.",
-        metavar="centred|mean|draw|all",
+        help="Of word2vec: the point estimate whose cosines agree best with human judgements (default), the mean less "
+        "its average over the words (centred), the posterior mean itself, one draw, or all in a folder.",
+        metavar="point|centred|mean|draw|all",
     ),
     draw: int | None = typer.Option(None, help="Of word2vec: which draw, counted from 0."),
     chain: int | None = typer.Option(None, help="Of word2vec: its chain, counted from 0 (default: 0)."),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("word2vec", "word2vec-binary", "arviz", "parquet", "memmap")
 SIDES = ("rho", "alpha")
-WHAT = ("centred", "mean", "draw", "all")
+WHAT = ("point", "centred", "mean", "draw", "all")
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,10 @@ def export(
         names of the rows beside it.
     side : {"rho", "alpha"}, optional
         The vectors of the words (the default) or of the contexts; ``arviz`` takes all that are stored.
-    what : {"centred", "mean", "draw", "all"}, optional
-        For word2vec: the posterior mean less its average over all words (the default; its cosines agree best with
-        human judgements of similarity), the posterior mean itself, one draw, or a folder with one file per draw.
+    what : {"point", "centred", "mean", "draw", "all"}, optional
+        For word2vec: the point estimate whose cosines agree best with human judgements of similarity (the default;
+        `bayesvec.vectors.point`), the posterior mean less its average over all words, the posterior mean itself, one
+        draw, or a folder with one file per draw.
     chain, draw : int, optional
         Which draw, counted from 0; the chain is 0 by default.
     level : float, optional
@@ -128,8 +129,7 @@ def export(
     if what == "all":
         return word2vec.export_all(draws, target, side, binary=binary, **common)
     one = None if draw is None else (chain or 0, draw)
-    centred = what == "centred"
-    return word2vec.export_one(draws, target, side, one, centred=centred, binary=binary, force=force)
+    return word2vec.export_one(draws, target, side, one, what=what, binary=binary, force=force)
 
 
 def _checked_what(
@@ -145,7 +145,7 @@ def _checked_what(
             )
         return "all", None, None
     named = chain is not None or draw is not None
-    what = one_of("what", what or ("draw" if named else "centred"), WHAT)
+    what = one_of("what", what or ("draw" if named else "point"), WHAT)
     if named and what != "draw":
         raise OptionError(f"draw and chain name one draw, and what is {what!r}; take what='draw'")
     if what == "draw":

@@ -19,7 +19,7 @@ from bayesvec._types import Float32
 from bayesvec.io import Exported, check_disk, require_draws, size_text
 from bayesvec.storage.layout import SIDES
 from bayesvec.storage.reader import names_of
-from bayesvec.vectors.read import posterior_mean
+from bayesvec.vectors.point import POINTS, point_vectors
 from bayesvec.vectors.spelling import encoded
 
 if TYPE_CHECKING:
@@ -36,26 +36,22 @@ def export_one(
     side: str,
     one: tuple[int, int] | None,
     *,
-    centred: bool,
+    what: str,
     binary: bool,
     force: bool,
 ) -> Exported:
-    """Write one draw, given by its chain and number, or the posterior mean if none is, perhaps centred."""
+    """Write one draw, given by its chain and number, or one vector per row (``what``) if none is."""
     check_free(target, what="an export", force=force)
     if one is None:
-        what, values = "posterior mean", posterior_mean(draws, side).values
-        if centred:
-            what, values = "centred posterior mean", values - values.mean(axis=0, dtype=np.float64)
+        told, values = POINTS[what], point_vectors(draws, side, what=what).values
     else:
         chain, draw = one
-        what, values = (
-            f"draw {draw} of chain {chain}",
-            draws.read(side, draws=slice(draw, draw + 1))[chain, 0],
-        )
+        told = f"draw {draw} of chain {chain}"
+        values = draws.read(side, draws=slice(draw, draw + 1))[chain, 0]
     names = tuple(map(encoded, names_of(draws, side)))
     with placed(target) as partial:
         size = write_vectors(partial, names, values, binary=binary)
-    return Exported(str(target), _format(binary), f"{what} of {_described(draws, side)}", 1, size)
+    return Exported(str(target), _format(binary), f"{told} of {_described(draws, side)}", 1, size)
 
 
 def export_all(draws: "Draws", target: Path, side: str, *, binary: bool, force: bool, show: bool) -> Exported:

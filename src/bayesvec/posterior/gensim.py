@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesvec._types import Float64
-from bayesvec._validate import whole
+from bayesvec._validate import one_of, whole
 from bayesvec.errors import OptionError
 from bayesvec.estimates.estimate import Estimate, Quantity
 from bayesvec.estimates.intervals import LEVEL, tails
@@ -189,22 +189,21 @@ def get_vector(posterior: "Posterior", word: str, norm: bool = False) -> Float64
     return vector / np.linalg.norm(vector) if norm else vector
 
 
-def to_keyedvectors(posterior: "Posterior", *, centred: bool = True) -> Any:
-    """Return the posterior means as gensim's KeyedVectors, if gensim is installed: vectors without uncertainty.
+def to_keyedvectors(posterior: "Posterior", *, what: str = "point") -> Any:
+    """Return one vector per word as gensim's KeyedVectors, if gensim is installed: vectors without uncertainty.
 
     Parameters
     ----------
-    centred : bool, optional
-        Less their average over the words, as ``export`` writes them: the better point estimate of similarity.
+    what : {"point", "centred", "mean"}, optional
+        Which vectors, as in ``export``; by default the point estimate whose cosines agree best with human judgements.
     """
     from gensim.models import KeyedVectors
 
-    from bayesvec.vectors.read import posterior_mean
+    from bayesvec.vectors.point import POINTS, point_vectors
 
-    means = posterior_mean(posterior.draws)
-    keyed = KeyedVectors(means.dim)
-    values = means.values - means.values.mean(axis=0, dtype=np.float64) if centred else means.values
-    keyed.add_vectors(list(means.words), values.astype(np.float32))
+    found = point_vectors(posterior.draws, what=one_of("what", what, tuple(POINTS)))
+    keyed = KeyedVectors(found.dim)
+    keyed.add_vectors(list(found.words), found.values)
     return keyed
 
 
