@@ -189,6 +189,7 @@ def similarity():
         sets = {name: f"{name} ({judged[name]})" for name in ("MEN", "WS353")}
         sets |= {"mean": f"mean of {len(judged)} sets"}
         rows = [[title, *(f"{ours[kind][name]:.3f}" for name in sets)] for kind, title in kinds.items()]
+        rows.append(["the same, weight 1", *(f"{found['weight 1']['point'][name]:.3f}" for name in sets)])
         for name, row in found["gensim"].items():
             rows.append([f"gensim, {name}", *(f"{row['cosine'][each]:.3f}" for each in sets)])
         for name, row in ours["point - gensim"].items():
