@@ -125,7 +125,6 @@ def test_numbers_of_any_type_are_accepted(tmp_path):
         ({"subsample": 0.0}, "subsample is 0.0"),
         ({"window_over": "words"}, "positions or vocabulary"),
         ({"vocab": 0}, "vocab is 0"),
-        ({"vocab": 9}, "the corpus has 3 different words"),
         ({"min_count": 0}, "min_count is 0"),
         ({"min_count": 9}, "most common has 2"),
         ({"vocab": 2, "vocabulary": ["a"]}, "do not go with it"),

@@ -19,14 +19,13 @@ def test_the_vocabulary_is_the_most_common_words_with_ties_in_code_point_order()
     assert kept == ("c", "é")
 
 
-def test_the_default_size_is_a_maximum_and_a_given_size_is_exact(monkeypatch):
+def test_the_size_is_a_maximum(monkeypatch):
     monkeypatch.setattr(vocabulary_module, "DEFAULT_VOCAB", 2)
     kept, _, _ = choose_vocabulary(["a", "b", "c"], np.array([3, 2, 1]), VocabularyOptions())
     assert kept == ("a", "b")
-    kept, _, _ = choose_vocabulary(["a"], np.array([3]), VocabularyOptions())
-    assert kept == ("a",)
-    with pytest.raises(OptionError, match="the corpus has 1 different words"):
-        choose_vocabulary(["a"], np.array([3]), VocabularyOptions(vocab=2))
+    for options in (VocabularyOptions(), VocabularyOptions(vocab=2)):
+        kept, _, _ = choose_vocabulary(["a"], np.array([3]), options)
+        assert kept == ("a",)
 
 
 def chosen(words, frequency, options):

@@ -28,7 +28,7 @@ class VocabularyOptions:
     Attributes
     ----------
     vocab : int or None
-        Number of most frequent words to keep; None keeps at most 5,000.
+        Maximum number of words to keep, the most frequent ones; None is 5,000.
     min_count : int
         Minimum count of a word.
     vocabulary : tuple of str or None
@@ -207,11 +207,6 @@ def _most_common(total: dict[str, int], options: VocabularyOptions) -> tuple[str
         most = max(total.values(), default=0)
         raise OptionError(
             f"no word reaches the minimum count {options.min_count} (min_count); the most common has {most}; lower it"
-        )
-    if options.vocab is not None and options.vocab > frequent:
-        raise OptionError(
-            f"vocab is {options.vocab}, but the corpus has {frequent} different words "
-            f"(min_count {options.min_count}); give at most {frequent}"
         )
     kept = heapq.nsmallest(min(size, frequent), ((-count, word) for word, count in total.items()))
     return tuple(word for _, word in kept)
