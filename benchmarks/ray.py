@@ -1,8 +1,9 @@
 """Two single-threaded Ray workers against one process with two threads, and the model of the cost.
 
 Half-sweeps are timed in one run, alternating; the ratio of their medians is the result. The model's latency is
-measured with a problem that is almost empty, its bandwidth with one that has rows but hardly any pairs, and its cost
-of a pair with one thread and with two; its predictions for two workers stand beside the measurement.
+measured with a problem that is almost empty, its bandwidth with one that has rows but hardly any pairs, and its costs
+of a pair and of a row with one thread on smaller problems of four dimensions; its predictions for two workers stand
+beside the measurements. Cores of one machine share its memory, so the costs are multiplied by what two threads lose.
 
 Usage: python benchmarks/ray.py [--vocab 20000 --dim 100 --pairs 12000000 --repeats 5] [--big] [--data FOLDER]
        (--big: also two sweeps of 5 * 10^7 pairs at V = 100,000, K = 50, with the memory of each process;
@@ -24,6 +25,7 @@ from statistics import median
 sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != Path(__file__).parent.resolve()]
 import numpy as np  # noqa: E402
 import ray  # noqa: E402
+from scipy.optimize import nnls  # noqa: E402
 
 sys.path.append(str(Path(__file__).parent))
 from count import write_speeches  # noqa: E402
@@ -139,23 +141,35 @@ class Setting:
         return {name: median(each[1:]) for name, each in found.items()}
 
 
-def pair_cost(vocab=3000, pairs=600_000, dims=(20, 50, 100, 200)):
-    """Return the seconds that one thread takes for a pair: a constant, and per squared axis (least squares)."""
-    counts = zipf_counts(vocab, pairs)
-    seconds = []
+def costs(vocab=3000, pairs=600_000, dims=(20, 50, 100, 200)):
+    """Return the seconds that one thread takes for a pair and for a row, each a constant and a power of K."""
+    pair, row = [], []
     for dim in dims:
-        sampler = prepare(Problem(counts, spherical(PRECISION), dim))
-        engine, state = Local(Threads(1), dim, sampler.tables), sampler.init(Start(seed=1, chain=0))
-        taken = [Setting.half(engine, sampler, state, number)[0] for number in range(1, 10)]
-        seconds.append(min(taken) / counts.num_pairs)  # the least disturbed
-    relative = 1.0 / np.array(seconds)  # errors count in proportion
-    design = np.column_stack([np.ones(len(dims)), np.square(dims)])
-    found = np.linalg.lstsq(design * relative[:, None], np.ones(len(dims)), rcond=None)[0]
+        few, many = (_one_thread(zipf_counts(vocab, size), dim) for size in (2 * vocab, pairs))
+        pair.append((many[0] - few[0]) / (many[1] - few[1]))
+        row.append((few[0] - few[1] * pair[-1]) / vocab)
     return {
         "dims": list(dims),
-        "pair_ns": [1e9 * each for each in seconds],
-        "constant_and_square": found.tolist(),
+        "pair_ns": [1e9 * each for each in pair],
+        "row_ns": [1e9 * each for each in row],
+        "pair_seconds": _constant_and_power(dims, pair, 2),
+        "row_seconds": _constant_and_power(dims, row, 3),
     }
+
+
+def _one_thread(counts, dim, repeats=9):
+    """Return the seconds of a half-sweep on one thread, the least disturbed, and its pairs."""
+    sampler = prepare(Problem(counts, spherical(PRECISION), dim))
+    engine, state = Local(Threads(1), dim, sampler.tables), sampler.init(Start(seed=1, chain=0))
+    taken = [Setting.half(engine, sampler, state, number)[0] for number in range(1, repeats + 1)]
+    return min(taken), counts.num_pairs
+
+
+def _constant_and_power(dims, seconds, power):
+    """Fit a constant and a multiple of a power of K, neither negative; errors count in proportion."""
+    relative = 1.0 / np.array(seconds)
+    design = np.column_stack([np.ones(len(dims)), np.power(dims, power, dtype=float)])
+    return nnls(design * relative[:, None], np.ones(len(dims)))[0].tolist()
 
 
 def measure(given, place):
@@ -168,24 +182,29 @@ def measure(given, place):
     latency = (tiny["workers"] - tiny["threads_1"]) / (2 * CALLS)
     moved = 4 * dim * vocab / 2  # as in the model for two nodes
     bandwidth = moved / max(1e-4, empty["workers"] - empty["threads_2"] - 2 * CALLS * latency)
-    sizes = {"pairs": counts.num_pairs, "others": vocab, "dim": dim}
-    # cores of one machine share its memory: a pair takes longer if two are busy
-    costs = full["threads_1"] / counts.num_pairs, 2 * full["threads_2"] / counts.num_pairs
-    machines = [Machine(1, bandwidth, latency, (cost, 0.0)) for cost in costs]
-    predicted = [half_sweep(**sizes, nodes=2, machine=machine).seconds for machine in machines]
+    sizes = {"pairs": counts.num_pairs, "rows": vocab, "others": vocab, "dim": dim}
+    cost = costs()
+    shared = 2 * full["threads_2"] / full["threads_1"]  # a pair takes longer if both cores are busy
+    machine = machine_of(cost, shared, bandwidth, latency)
+    predicted = half_sweep(**sizes, nodes=2, machine=machine).seconds
     return {
         **sizes,
-        "rows": vocab,
         "seconds": full,
         "speed_of_workers": full["threads_2"] / full["workers"],
         "empty_half_sweep_ms": {"one_row_blocks": 1e3 * tiny["workers"], "no_pairs": 1e3 * empty["workers"]},
         "latency_ms": 1e3 * latency,
         "bandwidth_gb_per_second": bandwidth / 1e9,
-        "pair_ns": [1e9 * cost for cost in costs],
-        "cost": pair_cost(),
+        "cost": cost,
+        "slower_side_by_side": shared,
         "predicted_seconds": predicted,
-        "predicted_over_measured": [each / full["workers"] for each in predicted],
+        "predicted_over_measured": predicted / full["workers"],
     }
+
+
+def machine_of(cost, shared, bandwidth, latency):
+    """Return this machine as two nodes of one core."""
+    pair, row = ([shared * each for each in cost[name]] for name in ("pair_seconds", "row_seconds"))
+    return Machine(1, bandwidth, latency, tuple(pair), tuple(row))
 
 
 def make_big(place, vocab, dim, pairs):
@@ -193,8 +212,8 @@ def make_big(place, vocab, dim, pairs):
     Setting(zipf_counts(vocab, pairs), dim, place)
 
 
-def measure_big(place, vocab=100_000, dim=50, pairs=58_000_000):
-    """Return the seconds of two sweeps of many pairs, and the memory of driver and workers."""
+def measure_big(place, found, vocab=100_000, dim=50, pairs=58_000_000):
+    """Return the seconds of three sweeps of many pairs, those predicted, and the memory of driver and workers."""
     maker = multiprocessing.get_context("spawn").Process(
         target=make_big, args=(f"{place}/big", vocab, dim, pairs)
     )
@@ -205,17 +224,22 @@ def measure_big(place, vocab=100_000, dim=50, pairs=58_000_000):
     bare = prepare(Problem(setting.counts, spherical(PRECISION), dim, elsewhere=True))
     with setting.workers(2) as cluster:
         state, seconds = bare.init(Start(seed=1, chain=0)), []
-        for number in (1, 2):
+        for number in (1, 2, 3):
             began = time.perf_counter()
             state, _ = bare.step(state, seed=1, chain=0, number=number, threads=cluster)
             seconds.append(time.perf_counter() - began)
         pids = [each["pid"] for each in ray.get([actor.describe.remote() for actor in cluster.engine.actors])]
         memory = [_own_gigabytes(pid) for pid in pids]
+    rates = found["bandwidth_gb_per_second"] * 1e9, found["latency_ms"] / 1e3
+    machine = machine_of(found["cost"], found["slower_side_by_side"], *rates)
+    half = half_sweep(pairs=num_pairs, rows=vocab, others=vocab, dim=dim, nodes=2, machine=machine)
     return {
         "pairs": num_pairs,
         "dim": dim,
         "vocab": vocab,
         "sweep_seconds": seconds,
+        "predicted_seconds": 2 * half.seconds,
+        "predicted_over_measured": 2 * half.seconds / min(seconds[1:]),  # the first compiles and lays out
         "worker_private_gb": memory,
         "driver_private_gb": _own_gigabytes("self"),
         "pairs_gb": 24 * num_pairs / 1e9,
@@ -331,7 +355,7 @@ def main():
         results = measure(given, place)
         write("ray", results)
         if given.big:
-            results["big"] = measure_big(place)
+            results["big"] = measure_big(place, results)
         if given.data:
             in_another_process(write_speeches, Path(given.data), Path(place))
             results["count"] = measure_counting(place, given.repeats)

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from bayesvec.counts.pairs import PairCounts
 
 _OPTIONS = [
-    parameter("vocab", int, "Maximum number of words to keep, the most common ones [default: 5000].", COUNTING),
+    parameter(
+        "vocab", int, "Maximum number of words to keep, the most common ones [default: 5000].", COUNTING
+    ),
     parameter("min_count", int, "Minimum count of a word to be kept [default: 1].", COUNTING),
     parameter("vocabulary", Path, "File with the words to keep, one per line.", COUNTING),
     parameter("window", int, f"Reach of the window to each side [default: {WINDOW}].", COUNTING),
