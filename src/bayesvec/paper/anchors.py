@@ -5,7 +5,7 @@ import numpy as np
 from bayesvec.estimates.convergence import rhat
 from bayesvec.paper.cells import Cell
 from bayesvec.paper.congress_cosines import WORDS, all_cells, cosines_at, draw_pairs, run
-from bayesvec.paper.experiment import Experiment, Results, figures_of
+from bayesvec.paper.experiment import Experiment, InPaper, Results, figures_of
 from bayesvec.paper.markdown import NOT_RUN, NOTHING, grid, paragraphs
 from bayesvec.paper.records import unpack
 from bayesvec.paper.variants import VARIANTS
@@ -66,4 +66,7 @@ def _between(results: Results, one: str, other: str, i: int) -> str:
 
 
 figures = figures_of(draw_pairs, "anchors")
-EXPERIMENT = Experiment("anchors", SHOWS, NOTE, cells, run, table, figures, CUT, pool="congress-cosines")
+IN_PAPER = InPaper(2, "runs", lambda settings: settings["method"] if settings["method"] == "paper" else None)
+EXPERIMENT = Experiment(
+    "anchors", SHOWS, NOTE, cells, run, table, figures, CUT, pool="congress-cosines", in_paper=IN_PAPER
+)

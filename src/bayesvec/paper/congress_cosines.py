@@ -6,7 +6,7 @@ from bayesvec.paper import data
 from bayesvec.paper.cells import Cell, Settings, make_cells, name_settings
 from bayesvec.paper.cosines import cosine_table, describe, draw_cosines
 from bayesvec.paper.costs import congress_seconds
-from bayesvec.paper.experiment import Experiment, Results, figures_of
+from bayesvec.paper.experiment import Experiment, InPaper, Results, figures_of
 from bayesvec.paper.fits import FIT, fit_variant
 from bayesvec.paper.markdown import paragraphs, size
 from bayesvec.paper.workspace import Workspace
@@ -82,4 +82,11 @@ def table(results: Results) -> str:
 
 
 figures = figures_of(draw_pairs, "congress-cosines-k{dim}", "dim")
-EXPERIMENT = Experiment("congress-cosines", SHOWS, NOTE, cells, run, table, figures, CUT)
+IN_PAPER = InPaper(
+    5,
+    "posteriors of each cosine in Figures 5 and 6",
+    lambda settings: (
+        (settings["dim"], settings["method"]) if settings["method"] in ("gibbs", "mfvi-stan") else None
+    ),
+)
+EXPERIMENT = Experiment("congress-cosines", SHOWS, NOTE, cells, run, table, figures, CUT, in_paper=IN_PAPER)

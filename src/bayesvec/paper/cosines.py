@@ -8,7 +8,7 @@ import numpy as np
 from bayesvec.estimates.convergence import ess_bulk, rhat
 from bayesvec.paper.cells import Cell, Settings, make_cells
 from bayesvec.paper.costs import world_seconds
-from bayesvec.paper.experiment import Experiment, Results, Values, figures_of
+from bayesvec.paper.experiment import Experiment, InPaper, Results, Values, figures_of
 from bayesvec.paper.markdown import grid, number
 from bayesvec.paper.records import pack, unpack
 from bayesvec.paper.simulated import draw_world, world_label
@@ -121,4 +121,10 @@ def _draw(results: Results) -> Any:
     return draw_cosines(results, [f"words {one} and {other}" for one, other in WORDS])
 
 
-EXPERIMENT = Experiment("cosines", SHOWS, NOTE, cells, run, table, figures_of(_draw, "cosines"))
+IN_PAPER = InPaper(
+    3,
+    "methods",
+    lambda settings: settings["method"] if settings["method"] in ("gibbs", "nuts", "mfvi-stan") else None,
+)
+figures = figures_of(_draw, "cosines")
+EXPERIMENT = Experiment("cosines", SHOWS, NOTE, cells, run, table, figures, in_paper=IN_PAPER)

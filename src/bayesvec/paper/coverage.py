@@ -5,7 +5,7 @@ from typing import Any
 
 from bayesvec.paper import simulated
 from bayesvec.paper.cells import Cell
-from bayesvec.paper.experiment import Experiment, Figures, Results, Values
+from bayesvec.paper.experiment import Experiment, Figures, InPaper, Results, Values
 from bayesvec.paper.markdown import grid, known, lines, mean, number, paragraphs, size, standard_error
 from bayesvec.paper.simulated import POOL, variant_rows
 from bayesvec.paper.variants import VARIANTS
@@ -14,14 +14,15 @@ SHOWS = "Table 1 (tab:coverage)"
 NOTE = """\
 Coverage (%) of the true values by 90% intervals, over all pairs of ten worlds with uniform pairs (two with
 `--quick`); all variants and all N use the same worlds. One chain per world: 2,000 draws after 500 sweeps (NUTS:
-1,000 after 400). An interval goes from the n-th smallest to the n-th largest draw, n being 5% of them; its
-standard error over worlds is in brackets. The coverage of Algorithm 1 suffers from poor mixing as well as from
-fixed contexts. The paper has no cosines and no blockvi."""
+1,000 after 400). An interval runs from the n-th smallest to the n-th largest draw, where n is 5% of the draws;
+the standard error of the coverage, over worlds, is in brackets. Fixed contexts narrow the intervals of cosines (see
+Laplace at N = 1M); Algorithm 1 also mixes slowly. The paper has no cosines and no blockvi."""
 CUT = """\
-NUTS at N other than 1k, 10k, 100k and 1M (20 minutes per cell on two cores); NUTS, MFVI and Laplace at K = 20 or
-V = 200 (a day for NUTS); Gibbs at other N but for K = 5, V = 100 (35 minutes in all); MFVI at convergence and blockvi
-at other N and K (10 minutes); Gibbs with contexts fixed (4 minutes). Where a method was not run,
-the paper's row is shown by itself."""
+NUTS at N other than 1k, 10k, 100k and 1M (on two cores, half a minute to 15 minutes per cell at K = 5 and 1 to 22
+minutes at K = 10, by the cells that were run); NUTS, MFVI and Laplace at K = 20 or V = 200 (about a day for
+NUTS); Gibbs at other N, except at K = 5, V = 100 (about 50 minutes in all); MFVI at convergence and blockvi at
+other N and K (10 minutes; blockvi at K = 5, N = 2k and at K = 10, N = 1k has records but is not shown); Gibbs
+with contexts fixed (4 minutes). The paper's row is shown even where we did not run the method."""
 
 # Coverage by (K, V) and method, at the sizes of `simulated.SIZES`.
 PAPER = {
@@ -128,8 +129,8 @@ def _mixing(results: Results) -> list[str]:
         if worst:
             least, pairs = min(worst)
             found.append(
-                f"{VARIANTS[name].label}: the worst ESS of {simulated.MIXING} probabilities and {simulated.MIXING} "
-                f"cosines per world is at least {least:.0f} of 1,000 draws (smallest at N = {size(pairs)})."
+                f"{VARIANTS[name].label}: the smallest ESS, over {simulated.MIXING} probabilities and "
+                f"{simulated.MIXING} cosines in each world, is {least:.0f} per 1,000 draws (at N = {size(pairs)})."
             )
     return found
 
@@ -163,4 +164,15 @@ def _draw(results: Results, shapes: list[tuple[int, int]]) -> Any:
     return figure
 
 
-EXPERIMENT = Experiment("coverage", SHOWS, NOTE, cells, simulated.run, table, figures, cut=CUT, pool=POOL)
+IN_PAPER = InPaper(
+    sum(len(row) for rows in PAPER.values() for row in rows.values()),
+    "values",
+    lambda settings: (
+        tuple(settings[name] for name in ("dim", "vocab", "method", "pairs"))
+        if settings["method"] in simulated.COUNTERPARTS
+        else None
+    ),
+)
+EXPERIMENT = Experiment(
+    "coverage", SHOWS, NOTE, cells, simulated.run, table, figures, cut=CUT, pool=POOL, in_paper=IN_PAPER
+)

@@ -7,7 +7,7 @@ import numpy as np
 from bayesvec.estimates.convergence import rhat
 from bayesvec.paper.cells import Cell, Settings, make_cells, name_settings
 from bayesvec.paper.costs import world_seconds
-from bayesvec.paper.experiment import Experiment, Results, Values, figures_of
+from bayesvec.paper.experiment import Experiment, InPaper, Results, Values, figures_of
 from bayesvec.paper.markdown import grid, number
 from bayesvec.paper.records import pack, unpack
 from bayesvec.paper.simulated import draw_world, world_label
@@ -114,4 +114,12 @@ def _scatter(ax: Any, results: Results, **settings: Any) -> None:
     ax.axvline(0, color="0.85", linewidth=0.6, zorder=0)
 
 
-EXPERIMENT = Experiment("donuts", SHOWS, NOTE, cells, run, table, figures_of(_draw, "donuts-k{dim}", "dim"))
+IN_PAPER = InPaper(
+    4,
+    "panels",
+    lambda settings: (
+        (settings["dim"], settings["method"]) if settings["method"] in ("nuts", "nuts-last") else None
+    ),
+)
+figures = figures_of(_draw, "donuts-k{dim}", "dim")
+EXPERIMENT = Experiment("donuts", SHOWS, NOTE, cells, run, table, figures, in_paper=IN_PAPER)

@@ -19,12 +19,12 @@ from bayesvec.simulation.pairs import simulate
 
 SHOWS = "Algorithm 1 and the appendix on the Hessian"
 NOTE = """\
-Restart: one coefficient with a standard normal prior and 1,000 samples of its pair, drawn 4,000 times by ten
-Polya-Gamma steps from the prior as in Algorithm 1, or by a chain that continues; exact values by quadrature.
-Hessian: K = 5, V = 100, the first world, the last K contexts fixed; it has to be positive definite. The appendix has
-the wrong block of a word and a context ([the mathematics](math/others.md)). In the versions that we read of the
-[authors' program](https://github.com/ninpnin/embedding-uncertainty-estimation), that block is right and the sampler
-does restart each row. `coverage` and `ess` have what fixing K contexts does."""
+Restart: one coefficient (K = 1), standard normal prior, 1,000 samples of its pair; drawn 4,000 times by ten
+Polya-Gamma steps from N(0, 1/K) as in Algorithm 1, or by a chain that continues; exact values by quadrature.
+Hessian: K = 5, V = 100, the first world, the last K contexts fixed; -H must be positive definite at the mode. The
+appendix has the wrong block of a word and a context ([the mathematics](math/others.md)). In the versions that we
+read of the [authors' program](https://github.com/ninpnin/embedding-uncertainty-estimation), that block is right
+and the sampler does restart each row. For fixed contexts see `coverage` and `ess`."""
 
 SAMPLES = 1000  # of the one pair
 STEPS = 10
@@ -109,7 +109,7 @@ def table(results: Results) -> str:
     positives, sizes = restart.each("positives"), hessian.each("pairs")
     names = {
         "exact": "exact",
-        "restart": "ten steps from the prior (Algorithm 1)",
+        "restart": "ten steps from N(0, 1/K) (Algorithm 1)",
         "continued": "a chain that continues",
     }
     rows = [

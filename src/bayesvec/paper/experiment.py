@@ -8,7 +8,7 @@ finished cell is never computed twice.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -119,6 +119,30 @@ class Results:
         ]
 
 
+@dataclass(frozen=True)
+class InPaper:
+    """How much the paper shows, so that a smaller grid can say so.
+
+    Attributes
+    ----------
+    total : int
+        How many.
+    what : str
+        What is counted, such as values or curves.
+    find : callable
+        Returns which of them a cell reproduces, from its settings; None if it is not in the paper.
+    """
+
+    total: int
+    what: str
+    find: Callable[[Settings], Hashable | None]
+
+    def count(self, results: Results) -> int:
+        """Return how many have been run, at least in part."""
+        found = {self.find(each.cell.settings) for each in results.all if each.values is not None}
+        return len(found - {None})
+
+
 @dataclass(frozen=True, eq=False)
 class Experiment:
     """One table or figure.
@@ -145,6 +169,8 @@ class Experiment:
         Raised when the same settings give other values.
     pool : str, optional
         The folder of the records, for experiments that share cells; by default the name.
+    in_paper : InPaper, optional
+        How much of the paper's table or figure the grid has, where that can be counted.
     """
 
     name: str
@@ -157,6 +183,7 @@ class Experiment:
     cut: str = ""
     version: int = 1
     pool: str | None = None
+    in_paper: InPaper | None = None
 
     @property
     def folder(self) -> str:

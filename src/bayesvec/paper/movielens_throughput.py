@@ -4,7 +4,7 @@ from typing import Any
 
 from bayesvec.paper import data
 from bayesvec.paper.cells import Cell, Settings
-from bayesvec.paper.experiment import Experiment, Results
+from bayesvec.paper.experiment import Experiment, InPaper, Results
 from bayesvec.paper.throughput import rate_cells, rate_table, time_draws
 from bayesvec.paper.workspace import Workspace
 
@@ -45,4 +45,11 @@ def table(results: Results) -> str:
     return rate_table(results, "K={dim}, N={N}", PAPER, ("dim", "pairs"), vocab=data.MOVIES)
 
 
-EXPERIMENT = Experiment("movielens-throughput", SHOWS, NOTE, cells, run, table, cut=CUT, version=2)
+IN_PAPER = InPaper(
+    2 * len(PAPER),
+    "rates",
+    lambda settings: (settings["dim"], settings["pairs"]) if settings["method"] == "paper" else None,
+)
+EXPERIMENT = Experiment(
+    "movielens-throughput", SHOWS, NOTE, cells, run, table, cut=CUT, version=2, in_paper=IN_PAPER
+)

@@ -31,32 +31,37 @@ The notes describe the full size; the settings used here are in the records."""
 CLAIMS = """\
 ## The paper's claims
 
-A verdict on hold-out scores goes by the 95% intervals of the differences in log likelihood per sample, in brackets:
-"agrees" where all of them are above 0, "undecided" where one holds 0, "in part" where some records keep none. A star
-marks a MAP that had not converged. Each section ends with what the paper has and we cut, and what that would cost."""
+A verdict is on the cells that were run. "Agrees": our results show what the paper states; "in part": some of them do;
+"differs": they show something else; "undecided": the records, or the paper's own numbers, cannot tell; "error": the
+paper is wrong, with the consequence. Hold-out scores are judged by the 95% intervals (in brackets) of differences in
+log likelihood per sample: "agrees" if all are above 0, "differs" if one is below 0, "undecided" if one contains 0 or
+none exists, "in part" if only some records have one. A star marks a MAP whose optimiser had not converged: the
+difference is from that unfinished estimate. Each section ends with what the paper has and we cut, and its cost."""
 GLOSSARY = f"""\
 ## Terms
 
 - `{NOTHING}`: not given, impossible or not measured; an empty field: cut.
 - **World**: a simulated data set whose true vectors are known. The prior precision is K, as in the simulation.
 - **N**: the number of samples, positive and negative.
-- **Gibbs**: our sampler. Free (no fixed contexts), one overrelaxed update of each row per sweep, and the orbit move;
-  "no overrelaxation" and "no orbit move" leave out one of these.
+- **Gibbs**: our sampler: free (no fixed contexts), one overrelaxed update of each row per sweep, and the orbit move;
+  "no overrelaxation" and "no orbit move" leave out one of these. Here it runs without Hamiltonian moves.
 - **Contexts fixed**: K contexts (the last, random ones, or a choice by pivoted QR) are held at their MAP values;
   impossible where these span fewer than K directions, as the MAP of a rare context may be zero.
-- **Algorithm 1**: the paper's Gibbs sampler on our kernels. Each row restarts from the prior and takes S = 10 steps,
-  and K contexts are fixed at the MAP even where they span fewer than K directions. Chains start near the MAP.
+- **Algorithm 1**: the paper's Gibbs sampler on our kernels. Each row restarts from N(0, 1/K) and takes S = 10
+  steps; N(0, 1/K) is the prior in the simulated worlds, not at precision 1. K contexts are fixed at the MAP even
+  where they span fewer than K directions. Chains start near the MAP.
 - **NUTS**: the paper's HMC. **MFVI**: mean-field variational inference, stopped by Stan's default rule, as in the
   paper, or run to convergence. **blockvi**: a variational approximation with one K x K Gaussian per row.
 - **Laplace**: free unless stated otherwise; the paper fixes the last K contexts.
 - **Posterior mean**, **mean vectors**: an estimate at the posterior mean of the vectors, as in the paper; free draws
   are aligned (Procrustes) first. **Predictive**, **mean probabilities**: probabilities averaged over the draws.
-- **Hold-out scores**: log likelihood per held-out sample; larger is better. The standard error in brackets is over
-  held-out documents or users, up to 200 clusters of them, or over words in a split by pair; that of a difference is
-  over the same clusters, so it is that of a paired comparison. A 95% interval is 1.96 standard errors to each side. A
-  split by pair, as in the paper, may put a pair of words on both sides; a split by document or user does not.
-- **Learned precision**: Gibbs draws the precision of the prior with the vectors; MAP and blockvi take the value that
-  a short Gibbs run learns, shown below their rows; on Congress it is smaller. The paper's is 1.
+- **Hold-out scores**: log likelihood per held-out sample; larger is better. Standard errors, in brackets, are
+  over held-out documents or users (in at most 200 clusters), or over words in a split by pair; those of differences
+  are paired, over the same clusters. A 95% interval extends 1.96 standard errors to each side. A split by pair, as in
+  the paper, can put samples of the same pair in both parts; a split by document or user keeps whole documents or
+  users together.
+- **Learned precision**: Gibbs samples the precision of the prior with the vectors; MAP and blockvi use the value from
+  a short Gibbs run, shown below their rows; on Congress that value is smaller. The paper's precision is 1.
 - **R-hat**, **ESS**: rank-normalised split R-hat, bulk and tail ESS (Vehtari et al. 2021).
 - **MovieLens**: MovieLens 100K (Harper & Konstan 2015), the 603 movies with at least 50 ratings.
 - **Congress**: speeches in the US House, 2001 to 2020, drawn at random up to {CONGRESS_WORDS:,} words. The paper uses
@@ -96,19 +101,26 @@ def page_text(experiments: Iterable[Experiment], out: Path, *, quick: bool, figu
 
 def section(experiment: Experiment, results: Results, pictures: Sequence[Path], *, quick: bool) -> str:
     """Return one experiment: what it shows, how much has been run, tables, figures and the note."""
-    state = (
-        f"{results.done} of {len(results)} cells run." if results.done < len(results) else "All cells run."
-    )
     command = f"bayesvec reproduce {experiment.name}" + (" --quick" if quick else "")
     return paragraphs(
         f"## {experiment.name}" + (", the quick size" if quick else ""),
-        f"{experiment.shows}. `{command}`. {state}{_provenance(results)}",
+        f"{experiment.shows}. `{command}`. {_state(experiment, results, quick=quick)}{_provenance(results)}",
         experiment.table(results),
         _impossible(results),
         "\n".join(f"![{path.stem}]({path.as_posix()})" for path in pictures),
         _filled(experiment.note),
         "" if quick or not experiment.cut else _filled(f"Cut: {experiment.cut}"),
     )
+
+
+def _state(experiment: Experiment, results: Results, *, quick: bool) -> str:
+    """Return how many cells of the grid have been run, and how much of what the paper shows they are."""
+    whole = results.done == len(results)
+    state = f"All {len(results)} cells run" if whole else f"{results.done} of {len(results)} cells run"
+    if quick or experiment.in_paper is None:
+        return f"{state}."
+    shown = experiment.in_paper
+    return f"{state}, with {shown.count(results)} of the paper's {shown.total} {shown.what}."
 
 
 def _filled(text: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from bayesvec.paper import simulated
 from bayesvec.paper.cells import Cell
-from bayesvec.paper.experiment import Experiment, Results, figures_of
+from bayesvec.paper.experiment import Experiment, InPaper, Results, figures_of
 from bayesvec.paper.markdown import grid, mean, paragraphs, size
 from bayesvec.paper.simulated import POOL, error_row, find_errors
 from bayesvec.paper.variants import VARIANTS
@@ -20,8 +20,8 @@ of 1.41 once the data outweigh the prior. Only then is the slope -0.5; with K = 
 samples."""
 
 CUT = """\
-N other than 1k, 10k, 100k and 1M but for K = 5, V = 100 (35 minutes on two cores): there the slope is from 100k to
-1M."""
+N other than 1k, 10k, 100k and 1M, except at K = 5, V = 100 (about 50 minutes on two cores): the slope of the other
+models is from 100k to 1M."""
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -90,6 +90,12 @@ def _draw(results: Results) -> Any:
     return figure
 
 
+IN_PAPER = InPaper(
+    6,
+    "curves (five of them at four N)",
+    lambda settings: (settings["dim"], settings["vocab"]) if settings["method"] == "gibbs" else None,
+)
+figures = figures_of(_draw, "scaling")
 EXPERIMENT = Experiment(
-    "scaling", SHOWS, NOTE, cells, simulated.run, table, figures_of(_draw, "scaling"), CUT, pool=POOL
+    "scaling", SHOWS, NOTE, cells, simulated.run, table, figures, CUT, pool=POOL, in_paper=IN_PAPER
 )

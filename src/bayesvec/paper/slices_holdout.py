@@ -26,17 +26,18 @@ Places = tuple[Int64, Int64]  # of pairs in the whole, and in a part
 
 SHOWS = "Beyond the paper: grouped and dynamic priors (which it names and does not fit)"
 NOTE = """\
-Democrats and Republicans of the Congress data, up to so
-many words; 15% of the speeches are held out. "Pooled" has one vector per word, "separate" fits each slice by
-itself, its contexts too; "grouped" and "dynamic" are one fit with a vector per word and slice, around a shared
-one or on a random walk over the years, and shared contexts. All precisions are learned, so nothing was tuned. Two
-chains; fits of many slices mix more slowly and keep every sixth sweep, the others every second. R-hat is the
-largest of 200 cosines, and of the learned precisions."""
+Speeches by Democrats and Republicans from the Congress data, as many words as the column says; 15% of the
+speeches are held out. "Pooled" has one vector per word; "separate" fits each slice on its own, with its own
+contexts; "grouped" and "dynamic" are one fit with a vector per word and slice, around a shared one or on a random
+walk over the years, and shared contexts. All precisions are learned, so nothing was tuned. Two chains; fits of
+many slices mix more slowly and keep every sixth sweep, the others every second. R-hat is the largest of 200
+cosines, and of the learned precisions."""
 
 CUT = """\
-Two million words, and half a million by year (two hours on two cores). These records were made before rows were
-overrelaxed (the posterior is the same, the mixing was slower) and do not keep the scores of documents, so there are
-no standard errors (25 minutes)."""
+Two million words, and half a million by year (two hours on two cores; the pooled and the separate fit of half a
+million by year have records but are not shown). These records were made before rows were overrelaxed (the
+posterior is the same, the mixing was slower) and do not keep the scores of documents, so there are no standard
+errors (25 minutes)."""
 
 SHOWN = {"year": ("pooled", "separate", "grouped", "dynamic"), "party": ("pooled", "separate", "grouped")}
 NUM_SLICES = {"year": 20, "party": 2}

@@ -15,11 +15,11 @@ from bayesvec.paper.workspace import Workspace
 SHOWS = "Figure 7 (fig:sparsity)"
 NOTE = """\
 The block of the Hessian of a word and a context is zero unless the two occur as a pair; blocks of two different
-words or contexts are always zero. Given is the share of the V x V pairs that occur, as positive samples (the
-paper's figure) and as samples of either kind (the whole likelihood). The paper takes 50 million tokens of
-Wikipedia and does not say how many words it keeps; ours are the documentation that ships with Python and the
-House speeches, with window 5, subsampling at 10^-5 and one negative per positive sample, so the shares need not
-agree. The figure shows 100 random words and contexts in order of frequency."""
+words or contexts are always zero. The table gives the proportion of the V x V pairs that occur, as positive
+samples (the paper's figure) and as samples of either kind (the whole likelihood). The paper takes 50 million
+tokens of Wikipedia and does not say how many words it keeps; ours are the documentation that ships with Python
+and the House speeches, with window 5, subsampling at 10^-5 and one negative per positive sample, so the
+proportions need not agree. The figure shows 100 random words and contexts in order of frequency."""
 
 PAPER = {"tokens": 50_000_000, "share": 0.0025}
 TEXTS = (  # tokens taken, and V

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from bayesvec._parallel import Threads
 from bayesvec.counts.pairs import PairCounts
 from bayesvec.paper.cells import Cell, Settings, make_cells
-from bayesvec.paper.experiment import Experiment, Results, Values
+from bayesvec.paper.experiment import Experiment, InPaper, Results, Values
 from bayesvec.paper.markdown import NOTHING, grid, lines, number, paragraphs, size
 from bayesvec.paper.sampling import compile_variant, prepare
 from bayesvec.paper.variants import VARIANTS
@@ -187,4 +187,11 @@ def table(results: Results) -> str:
     return rate_table(results, "N={N}, K={dim}, V={vocab}", PAPER, ("pairs", "dim", "vocab"))
 
 
-EXPERIMENT = Experiment("throughput", SHOWS, NOTE, cells, run, table, cut=CUT, version=2)
+IN_PAPER = InPaper(
+    2 * len(PAPER),
+    "rates",
+    lambda settings: (
+        tuple(settings[name] for name in ("pairs", "dim", "vocab")) if settings["method"] == "paper" else None
+    ),
+)
+EXPERIMENT = Experiment("throughput", SHOWS, NOTE, cells, run, table, cut=CUT, version=2, in_paper=IN_PAPER)

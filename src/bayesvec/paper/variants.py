@@ -1,7 +1,7 @@
 """Variants of the methods: each is a method with its options, and a row of the tables.
 
 Our Gibbs sampler continues from its current values, is free, and has the orbit move. The paper's Algorithm 1
-restarts each row from the prior, takes ten steps, and fixes the last K contexts at the MAP.
+restarts each row from N(0, 1/K), takes ten steps, and fixes the last K contexts at the MAP.
 """
 
 from collections.abc import Mapping
