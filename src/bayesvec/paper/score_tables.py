@@ -10,9 +10,11 @@ from bayesvec.paper.experiment import Results, Values
 from bayesvec.paper.fits import COSINES, COVARIANCE, DEFAULTS
 from bayesvec.paper.holdout import Estimate, difference, estimate, precision_of
 from bayesvec.paper.markdown import NOTHING, grid, number, paragraphs
+from bayesvec.paper.simulated import COUNTERPARTS
 from bayesvec.paper.variants import VARIANTS
 
-_PRECISION_OF = {"gibbs": "learned precision itself"}
+_PRECISION_OF = {"gibbs": "learned precision"}
+POOR = 1.1  # R-hat above which chains have not converged
 Printed = Callable[[Settings, Any], Mapping[str, float | None]]
 Side = tuple[str, Any, str]  # variant, precision of the prior, estimate
 
@@ -63,6 +65,8 @@ def score_tables(
     heads: Mapping[Any, str],
     printed: Printed = lambda where, column: {},
     titles: Mapping[str, str] | None = None,
+    *,
+    sizes: bool = False,
 ) -> str:
     """Return a table for each value of some settings, with its differences, and how well the chains mixed.
 
@@ -82,6 +86,8 @@ def score_tables(
         The paper's scores in a column of a table, by variant and estimate such as ``gibbs posterior_mean``.
     titles : Mapping, optional
         Other titles instead of those that the format gives.
+    sizes : bool
+        Whether to show the number of training samples.
     """
     parts = []
     for where in results.settings(*by):
@@ -89,26 +95,33 @@ def score_tables(
         name = (titles or {}).get(name, name)
         columns = sorted(of_table.each(key))
         head = [heads[column] for column in columns]
-        rows = _rows(of_table, key, columns, [printed(where, column) for column in columns])
+        rows = _rows(of_table, key, columns, [printed(where, column) for column in columns], sizes=sizes)
         parts.append(grid([name, *head], rows))
         differences = _differences(of_table, key, columns)
         if differences:
             parts.append(grid([f"{name}: difference", *head], differences))
-        if best := _best(of_table, key, columns):
+        if best := _best(of_table, key, dict(zip(columns, head, strict=True))):
             parts.append(f"{name[0].upper()}{name[1:]}: {best}")
     return paragraphs(*parts, _mixing(results))
 
 
 def _rows(
-    results: Results, key: str, columns: Sequence[Any], in_paper: Sequence[Mapping[str, float | None]]
+    results: Results,
+    key: str,
+    columns: Sequence[Any],
+    in_paper: Sequence[Mapping[str, float | None]],
+    *,
+    sizes: bool,
 ) -> list[list[str]]:
-    """Return a row for each estimate, the paper's below ours, and one for no model at all."""
+    """Return a row for each estimate, the paper's below ours, its further ones, and one for no model at all."""
 
     def show(kind: str) -> Callable[[Values], str]:
         return lambda values: (
             f"{estimate(values, kind) or NOTHING}{'' if values.get('converged', True) else '*'}"
         )
 
+    names = [name for name in in_paper[0] if all(name in scores for scores in in_paper)]
+    printed = {name: [number(scores[name], ".4f") for scores in in_paper] for name in names}
     rows = []
     for settings in results.settings("method", "prior_precision"):
         variant = settings["method"]
@@ -116,18 +129,30 @@ def _rows(
             texts = results.across(key, columns, show(kind), **settings)
             rows.append([f"{VARIANTS[variant].label}{precision_of(settings)}{what}", *texts])
             name = f"{variant} {kind}"
-            if settings["prior_precision"] == 1.0 and all(name in scores for scores in in_paper):
-                rows.append(["(paper)", *(number(scores[name], ".4f") for scores in in_paper)])
+            if settings["prior_precision"] == 1.0 and name in printed:
+                rows.append(["(paper)", *printed.pop(name)])
         if settings["prior_precision"] == "learn":
             shown = results.across(
                 key, columns, lambda values: number(values.get("learned_precision"), ".2f"), **settings
             )
-            rows.append([_PRECISION_OF.get(variant, "precision that it takes"), *shown])
+            rows.append([_PRECISION_OF.get(variant, "precision used"), *shown])
         if settings == {"method": "gibbs", "prior_precision": DEFAULTS}:
             shown = results.across(
                 key, columns, lambda values: number(values.get("weight"), ".2f"), **settings
             )
-            rows.append(["weight itself", *shown])
+            rows.append(["weight", *shown])
+    for name, texts in printed.items():  # what we have not run
+        variant, kind = name.split()
+        rows.append([f"(paper: {COUNTERPARTS[variant]}{dict(_estimates(variant))[kind]})", *texts])
+    if sizes:
+        shown = results.across(
+            key,
+            columns,
+            lambda values: number(values.get("trained"), ",d"),
+            method="gibbs",
+            prior_precision=1.0,
+        )
+        rows.append(["training samples", *shown])
     return [*rows, ["no model: even odds for every sample", *[f"{-math.log(2.0):.4f}"] * len(columns)]]
 
 
@@ -153,10 +178,11 @@ def _contrast(results: Results, one: Side, other: Side) -> Estimate | None:
     return None if first is None or second is None else difference(first, one[2], second, other[2])
 
 
-def _best(results: Results, key: str, columns: Sequence[Any]) -> str:
+def _best(results: Results, key: str, columns: Mapping[Any, str]) -> str:
     """Return where Gibbs is ahead of the MAP, both at the paper's precision, and the best of each column."""
-    means, predictives, best = [], [], []
-    for column in columns:
+    means, predictives = [], []
+    best: dict[str, list[str]] = {}  # columns in which it is
+    for column, head in columns.items():
         in_column = results.having(**{key: column})
         gibbs, mode = (in_column.get(method=name, prior_precision=1.0) for name in ("gibbs", "map"))
         if gibbs is not None and mode is not None:
@@ -166,14 +192,24 @@ def _best(results: Results, key: str, columns: Sequence[Any]) -> str:
                 means.append(signs[0] == 1)
                 predictives.append(signs[1:] == [1, 1])
         if found := _leaders(in_column):
-            best.append(" or ".join(found))
-    ranking = f"Best score with a standard error, by column: {'; '.join(best)}." if best else ""
+            best.setdefault(" or ".join(found), []).append(head)
+    ranking = _ranking(best)
     if not means:
         return ranking
     return (
         f"by the 95% intervals of the differences, the posterior mean of Gibbs is ahead of the MAP in {sum(means)} "
         f"of {len(means)} columns and its predictive ahead of both in {sum(predictives)}. {ranking}"
     )
+
+
+def _ranking(best: Mapping[str, Sequence[str]]) -> str:
+    """Return the best estimates with their columns, each named once."""
+    if not best:
+        return ""
+    if len(best) == 1:
+        return f"Best score with a standard error, in every column: {next(iter(best))}."
+    each = (f"{name} ({', '.join(heads)})" for name, heads in best.items())
+    return f"Best score with a standard error: {'; '.join(each)}."
 
 
 def _leaders(results: Results) -> list[str]:
@@ -195,7 +231,7 @@ def _leaders(results: Results) -> list[str]:
 def _mixing(results: Results) -> str:
     """Return how well the chains mixed, over all fits that have been run."""
     found = [
-        result.values
+        (result.values, result.cell.label)
         for result in results.all
         if result.values is not None
         and "rhat" in result.values
@@ -203,8 +239,15 @@ def _mixing(results: Results) -> str:
     ]
     if not found:
         return ""
+    largest, label = max((values["rhat"], label) for values, label in found)
+    text = (
+        f"Chains: over {len(found)} fits, the largest R-hat of {COSINES} cosines is {largest:.2f} and the smallest "
+        f"median ESS {min(values['ess_median'] for values, _ in found):.0f}."
+    )
+    poor = sum(values["rhat"] > POOR for values, _ in found)
+    if not poor:
+        return text
     return (
-        f"Chains: over {len(found)} fits, the largest R-hat of {COSINES} cosines is "
-        f"{max(values['rhat'] for values in found):.2f} and the smallest median ESS "
-        f"{min(values['ess_median'] for values in found):.0f}."
+        f"{text} R-hat is above {POOR} in {poor} of them (the largest in {label}): these chains have not converged, "
+        "so read their scores with caution."
     )
