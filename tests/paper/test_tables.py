@@ -540,7 +540,8 @@ def test_claims_are_judged_by_the_records():
 
 def test_hold_out_claims_are_judged_by_intervals():
     """A difference is a claim only where its interval leaves out 0; the sign alone decides nothing."""
-    from bayesvec.paper.claims import claims_table, judge
+    from bayesvec.paper.claims import claims_table
+    from bayesvec.paper.verdicts import judge
 
     experiment = find_experiment("congress-holdout")
 
@@ -572,7 +573,42 @@ def test_hold_out_claims_are_judged_by_intervals():
 
     text = re.sub(" +", " ", claims_table({"congress-holdout": made_up(experiment, some)}))
     assert text.count("| in part | +0.100 (") == 2
-    assert "; without an interval +0.100 at N = 1M, +0.100 at N = 5M, +0.100 at N = 10M |" in text
+    assert "; without an interval +0.100 at N = 1M, +0.100 at N = 5M, +0.100 at N = 10M; the paper" in text
+    assert "; the paper +0.083 at N = 500k, +0.070 at N = 1M, +0.035 at N = 5M, -0.000 at N = 10M |" in text
+    unfinished = made_up(experiment, lambda s: some(s) | {"converged": s["method"] != "map"})
+    text = re.sub(" +", " ", claims_table({"congress-holdout": unfinished}))
+    assert text.count("+0.100* ") == 9
+    assert text.count("; * the optimiser of the MAP had not converged |") == 2
+
+
+def test_coverage_claims_compare_variants_in_the_same_worlds():
+    """What differs in every world alike is found even where worlds differ more; slow mixing decides nothing."""
+    from bayesvec.paper.claims import claims_table
+
+    experiment = find_experiment("coverage")
+    worlds = np.array([0.86, 0.88, 0.90, 0.92, 0.94])
+
+    def table(loss):
+        def values(settings):
+            wobble = 0.001 * np.array([1, -1, 0, 1, -1])
+            lost = loss + wobble if settings["method"] in ("laplace-last", "paper") else 0.0
+            shares = (worlds - lost).tolist()
+            return {"coverage_probability": shares, "coverage_cosine": shares, "ess_worst": [20.0] * 5}
+
+        return re.sub(" +", " ", claims_table({"coverage": made_up(experiment, values)}))
+
+    found = table(0.02)
+    assert "| fixing K contexts at the MAP removes only the rotation | error |" in found
+    assert "Laplace covers 88.0 (1.4)% with contexts fixed and 90.0 (1.4)% free, -2.00 (0.04) points" in found
+    assert (
+        "| Algorithm 1 as a whole draws from the posterior | undecided | coverage 88.0 (1.4)% does not"
+        in found
+    )
+    assert "the worst ESS is 10 per 1,000 draws: this shows slow mixing" in found
+    assert "Gibbs 90.0 to 90.0% in 29 of the paper's 54 cells" in found
+    assert "NUTS 90.0 to 90.0% in 8 of the paper's 54 cells" in found
+    assert "removes only the rotation | undecided |" in table(0.0)
+    assert "draws from the posterior | differs | coverage 80.0 (1.4)% differs from 90%" in table(0.1)
 
 
 def test_a_section_states_how_much_of_the_paper_it_has():
