@@ -18,7 +18,7 @@ TITLE = "# The paper, reproduced"
 HEAD = f"""\
 {TITLE}
 
-Every table and figure of *Posterior Sampling of Probabilistic Word Embeddings* (Yrjänäinen, Boström, Magnusson &
+The tables and figures of *Posterior Sampling of Probabilistic Word Embeddings* (Yrjänäinen, Boström, Magnusson &
 Jonasson), our results beside the paper's. `make paper` generates this page from the records of single cells in
 `experiments/records`; only the paper's numbers are typed by hand. `bayesvec reproduce NAME` runs an experiment,
 `--list` shows its cells and what they cost, and `bayesvec reproduce all --quick` runs a small version of everything.
