@@ -10,10 +10,11 @@ import zarr
 from bayesvec import _atomic as files
 from bayesvec._checksums import read_json, write_json
 from bayesvec.engines import cluster
-from bayesvec.engines.held import Held
+from bayesvec.engines.held import Held, Team
 from bayesvec.errors import RunError
 from bayesvec.storage import blocks, layout, zarr3
 from bayesvec.storage.blocks import Blocked, in_blocks
+from bayesvec.storage.moments import with_draw
 from bayesvec.storage.reader import open_draws
 from engine_problems import drawn, fitted
 from fake_ray import FakeRay
@@ -93,6 +94,23 @@ def test_draws_are_neither_sent_nor_gathered(store, use, monkeypatch):
     for side in ("rho", "alpha"):
         np.testing.assert_array_equal(found.draws.mean(side), local.draws.mean(side))
         np.testing.assert_array_equal(found.draws.variance(side), local.draws.variance(side))
+
+
+def test_workers_make_the_zeros_of_their_moments(use, monkeypatch):
+    """No array of all rows goes to the workers with the first draw."""
+    use(FakeRay())
+    sent, start = [], Team.start
+
+    def watched(team, method, *given, **options):
+        if given[0] is with_draw:
+            sent.append([type(each) for each in given[1:3]])
+        return start(team, method, *given, **options)
+
+    monkeypatch.setattr(Team, "start", watched)
+    found, local = fitted("spherical", **WORKERS), fitted("spherical")
+    assert sent[:2] == [[type(None)] * 2] * 2
+    assert sent[2:] == [[Held] * 2] * 4
+    np.testing.assert_array_equal(found.draws.variance("rho"), local.draws.variance("rho"))
 
 
 @pytest.mark.parametrize("first", ["local", "ray"])

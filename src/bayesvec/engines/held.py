@@ -249,12 +249,7 @@ class Held(HeldRows):
 
     def moments(self, mean: Any, squares: Any, number: int) -> tuple["Held", "Held"]:
         """Return means and squared deviations with this draw added to ``number`` others."""
-        before = [
-            Each([np.zeros((len(own), self.shape[1])) for own in self.owned])
-            if each is None
-            else self.team.hold(self.owned, each)
-            for each in (mean, squares)
-        ]
+        before = [None if each is None else self.team.hold(self.owned, each) for each in (mean, squares)]
         *made, _ = self.team.make("make", with_draw, *before, self, number, blocks=2)
         first, second = (Held(self.team, self.owned, self.shape, np.float64, refs=refs) for refs in made)
         return first, second

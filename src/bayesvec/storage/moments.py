@@ -1,5 +1,7 @@
 """Means and squared deviations of rows over draws (Welford 1962)."""
 
+import numpy as np
+
 from bayesvec._types import Array, Float64
 
 
@@ -11,8 +13,10 @@ def add_draw(mean: Float64, squares: Float64, draw: Array, number: int) -> None:
     squares += difference
 
 
-def with_draw(mean: Float64, squares: Float64, draw: Array, number: int) -> tuple[Float64, Float64]:
-    """Return what `add_draw` makes of them, in new arrays."""
-    mean, squares = mean.copy(), squares.copy()
-    add_draw(mean, squares, draw, number)
-    return mean, squares
+def with_draw(
+    mean: Float64 | None, squares: Float64 | None, draw: Array, number: int
+) -> tuple[Float64, Float64]:
+    """Return what `add_draw` makes of them, in new arrays; None stands for zeros."""
+    new, deviations = (np.zeros(draw.shape) if each is None else each.copy() for each in (mean, squares))
+    add_draw(new, deviations, draw, number)
+    return new, deviations
