@@ -28,7 +28,7 @@ R = TypeVar("R")
 
 ENGINES = ("local", "ray")
 ANSWER_SECONDS = 10.0  # that a cluster may take to answer
-RETRIES = 3  # of a long piece of work whose worker dies
+RETRIES = 3  # of a piece of work whose worker dies
 STORE_BYTES = 2 << 30  # of the object store of a Ray that is started here, at most
 _QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
 _LONGEST = 24  # letters of the folder in which Ray's own is made: names of sockets have 103 at most
@@ -179,7 +179,7 @@ def answers(ray: Any, refs: list[Any], timeout: float | None = None) -> list[Any
     except wrong.GetTimeoutError:
         raise RunError(
             f"the workers have not started within {timeout:.0f} s; look at `ray status` for free processors, or use "
-            "fewer --workers or --threads"
+            "fewer --workers or --threads; what has been committed is safe"
         ) from None
     except wrong.RayActorError as error:
         if timeout is None:
@@ -330,7 +330,7 @@ def _in_order(ray: Any, work: Callable[[T], R], items: Iterable[T], count: int) 
     count : int
         How many are computed at once; the result of one more may be waiting.
     """
-    remote = ray.remote(_call).options(num_cpus=1, max_retries=-1)
+    remote = ray.remote(_call).options(num_cpus=1, max_retries=RETRIES)
     with one_line(ray):
         shared, here = ray.put(work), versions()  # the work's arrays go to each node once
     under_way: deque[Any] = deque()

@@ -85,6 +85,58 @@ def test_workers_that_stay_lost_end_the_run_in_one_line(use, tmp_path):
         fitted("spherical", engine="ray", workers=2, threads=1, out=tmp_path / "run")
 
 
+def test_workers_that_cannot_be_started_again_are_waited_for_with_a_line(use, capsys, tmp_path):
+    use(FakeRay(lose_every=20, missing=True))
+    with pytest.raises(RunError, match=r"have not started within 3600 s; .*`ray status`.* is safe"):
+        fitted("spherical", engine="ray", workers=2, threads=3, out=tmp_path / "run")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "waiting for 3 processors of the cluster" in line
+
+
+def test_ray_itself_repeats_nothing_without_end(use, monkeypatch):
+    """It would repeat calls of a worker that always dies; workers are asked to describe themselves until they do."""
+    monkeypatch.setattr("bayesvec.storage.blocks.BLOCK_ROWS", 24)
+    monkeypatch.setattr("bayesvec.storage.zarr3.SHARD_BYTES", 700)
+    ray = use(FakeRay())
+    fitted("covariance", engine="ray", workers=2, threads=1)
+    _count(None)
+    repeats = dict(ray.asked)
+    assert len(repeats) == len(ray.asked)
+    assert repeats.pop("_call") == _cluster.RETRIES
+    assert repeats.pop("describe") is repeats.pop("Worker") is None
+    assert repeats.keys() > {"redraw", "tell", "make", "write", "log_prior"}
+    assert set(repeats.values()) == {0}
+
+
+OTHER = {"versions": _cluster.versions() | {"numba": "0.1"}}
+
+
+def test_workers_that_are_started_again_are_checked(use, capsys):
+    use(FakeRay(lose_every=20, changed_later=OTHER))
+    with pytest.raises(OptionError, match=r"has numba 0\.1 and this process .*; install the same versions"):
+        fitted("spherical", engine="ray", workers=2, threads=1)
+    assert not capsys.readouterr().err
+    use(FakeRay(lose_every=20, changed_later={"processor": "Abacus 2"}))
+    assert drawn(fitted("spherical", init="random", engine="ray", workers=2, threads=1)) == drawn(
+        fitted("spherical", init="random")
+    )
+    assert capsys.readouterr().err.count("Abacus 2") == 1
+
+
+def test_workers_are_checked_even_if_nothing_was_asked_of_them_when_they_died(use, monkeypatch):
+    ray, right, rounds = use(FakeRay(changed_later=OTHER)), cluster.RayEngine._round, []
+
+    def restarted(engine, *given):
+        rounds.append(1)
+        if len(rounds) == 9:
+            ray.actors[-1].restart()
+        return right(engine, *given)
+
+    monkeypatch.setattr(cluster.RayEngine, "_round", restarted)
+    with pytest.raises(OptionError, match=r"has numba 0\.1 and this process"):
+        fitted("spherical", engine="ray", workers=2, threads=1)
+
+
 def test_chains_have_workers_of_their_own(use):
     ray = use(FakeRay())
     assert drawn(fitted("spherical", chains=2, engine="ray", workers=3, threads=1)) == drawn(

@@ -1,6 +1,7 @@
 """A stand-in for Ray in one process: calls run at once; objects are read-only copies, which can be lost."""
 
 import pickle
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,8 +15,8 @@ class ObjectLost(Exception):
     """An object is gone, with its node."""
 
 
-class _Other(Exception):
-    """An error of Ray that does not occur here."""
+class TimedOut(Exception):
+    """A call has not ended in time."""
 
 
 class StoreFull(Exception):
@@ -51,6 +52,10 @@ class FakeRay:
         Numbers of such calls of ``get``, counted from 1, for which objects are lost that only workers had.
     changed : dict
         What workers report otherwise than they are.
+    changed_later : dict
+        The same, of workers that have been started again.
+    missing : bool
+        Whether workers that were lost are never started again.
     full_after : int, optional
         The object store is full after so many objects.
     broken : Exception, optional
@@ -64,16 +69,20 @@ class FakeRay:
         lose_every=0,
         lose_objects_at=(),
         changed=None,
+        changed_later=None,
+        missing=False,
         full_after=None,
         broken=None,
     ):
         self.cpus, self.lose_every, self.changed = cpus, lose_every, changed or {}
+        self.changed_later, self.missing = changed_later or {}, missing
         self.lose_objects_at, self.lost_objects, self.waits = lose_objects_at, 0, 0
         self.full_after, self.broken = full_after, broken
         self.gets = self.killed = self.puts = self.lost = self.calls = 0
         self.actors = []
+        self.asked = set()  # what is called, and how often Ray would repeat it
         self.exceptions = SimpleNamespace(
-            GetTimeoutError=_Other,
+            GetTimeoutError=TimedOut,
             RayTaskError=TaskError,
             ObjectStoreFullError=StoreFull,
             OutOfDiskError=DiskFull,
@@ -106,7 +115,11 @@ class FakeRay:
             raise TaskError(self.broken)
         if timeout is None and self.lose_every and self.gets % self.lose_every == 0:
             self.lost += 1
+            for actor in self.actors:
+                actor.restart()
             raise Lost("the node is gone")
+        if timeout is not None and self._absent():
+            raise TimedOut("no answer")
         self.waits += timeout is None
         if timeout is None and self.waits in self.lose_objects_at:
             self.lost_objects += 1
@@ -116,7 +129,12 @@ class FakeRay:
                 raise ref
         return refs
 
-    def wait(self, refs, num_returns, fetch_local=True):
+    def _absent(self):
+        return self.missing and self.lost
+
+    def wait(self, refs, num_returns, fetch_local=True, timeout=None):
+        if timeout is not None and self._absent():
+            return refs[1:], refs[:1]
         return refs[-num_returns:], refs[:-num_returns]  # the last is the first that is done
 
     def kill(self, actor):
@@ -124,9 +142,12 @@ class FakeRay:
 
     def remote(self, cls):
         make = self._make if isinstance(cls, type) else self._call
-        return SimpleNamespace(
-            options=lambda **asked: SimpleNamespace(remote=lambda *given: make(cls, given))
-        )
+
+        def options(**asked):
+            self.asked.add((cls.__name__, asked.get("max_retries")))
+            return SimpleNamespace(remote=lambda *given: make(cls, given))
+
+        return SimpleNamespace(options=options)
 
     def _call(self, function, given):
         self.calls += 1
@@ -136,7 +157,7 @@ class FakeRay:
             return TaskError(error)
 
     def _make(self, cls, given):
-        self.actors.append(_Actor(cls(*pickle.loads(pickle.dumps(given))), self))
+        self.actors.append(_Actor(lambda: cls(*pickle.loads(pickle.dumps(given))), self))
         return self.actors[-1]
 
 
@@ -148,19 +169,28 @@ def _stored(value):
 
 
 class _Actor:
-    def __init__(self, worker, ray):
-        self._worker, self._ray = worker, ray
+    def __init__(self, make, ray):
+        self._worker, self._make, self._ray = make(), make, ray
+        self._changed = ray.changed
+
+    def restart(self):
+        """Start again on another node."""
+        self._worker, self._changed = self._make(), self._ray.changed_later
 
     def __getattr__(self, name):
         method = getattr(self._worker, name)
 
-        def remote(*given):
+        def remote(*given, num_returns=1):
             try:
                 found = method(*given)
             except Exception as error:
-                return TaskError(error)
+                return [TaskError(error)] * num_returns if num_returns > 1 else TaskError(error)
             if name == "describe":
-                found = found | self._ray.changed
+                found = found | self._changed
             return tuple(map(_stored, found)) if isinstance(found, tuple) else _stored(found)
 
-        return SimpleNamespace(remote=remote, options=lambda **_: SimpleNamespace(remote=remote))
+        def options(**asked):
+            self._ray.asked.add((name, asked.get("max_task_retries")))
+            return SimpleNamespace(remote=partial(remote, num_returns=asked.get("num_returns", 1)))
+
+        return SimpleNamespace(remote=lambda *given: options().remote(*given), options=options)

@@ -7,7 +7,7 @@ pairs again; what it had been asked is asked again, and the answer is the same.
 
 import itertools
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,10 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesvec._cluster import answers, check_versions, import_ray, versions
-from bayesvec._machine import processor
+from bayesvec._cluster import answers, import_ray
 from bayesvec._parallel import Threads
-from bayesvec._progress import tell
 from bayesvec._types import Float32, Float64, Int64
 from bayesvec.counts.store import open_side
 from bayesvec.engines import Pool
@@ -135,8 +133,9 @@ class Crew:
         actor = self._ray.remote(Worker).options(num_cpus=self._threads, **options)
         places = [Place(number, count) for number in range(count)]
         actors = [actor.remote(str(self._run), place, self._threads) for place in places]
+        team = Team(self._ray, actors, self._threads)
         try:
-            _check_alike(answers(self._ray, [each.describe.remote() for each in actors], START_SECONDS))
+            team.check(START_SECONDS)
         except BaseException:
             self._end(actors)
             raise
@@ -144,7 +143,7 @@ class Crew:
         sizes = {purpose: np.diff(side.indptr) for purpose, side in pairs.items()}
         stored = layout.stored_arrays(self._run, layout.read_manifest(self._run))
         here = Local(Threads(1), self._dim, load_tables())
-        return RayEngine(self._ray, actors, here, sizes, stored)
+        return RayEngine(team, here, sizes, stored)
 
     def _end(self, actors: list[Any]) -> None:
         for actor in actors:
@@ -175,25 +174,12 @@ class Workers(Threads):
         self._crew.give_back(self.engine)
 
 
-def _check_alike(found: Sequence[dict[str, Any]]) -> None:
-    """Raise if a worker has other versions than this process; note other processors."""
-    for worker in found:
-        check_versions(worker["node"], worker["versions"], versions())
-    kinds = {processor(), *(worker["processor"] for worker in found)}
-    if len(kinds) > 1:
-        tell(
-            f"the cluster has processors of different kinds ({', '.join(sorted(kinds))}): last digits may differ"
-        )
-
-
 class RayEngine(Engine):
     """The workers of one chain as an engine.
 
     Parameters
     ----------
-    ray : module
-        Ray.
-    actors : list
+    team : Team
         The workers.
     local : Engine
         For rows that are here, after moves that need all of them.
@@ -210,14 +196,13 @@ class RayEngine(Engine):
 
     def __init__(
         self,
-        ray: Any,
-        actors: list[Any],
+        team: Team,
         local: Engine,
         sizes: dict[int, Int64],
         stored: Mapping[str, zarr3.Array],
     ) -> None:
-        self.actors, self._local, self._sizes = actors, local, sizes
-        self._team = Team(ray, actors)
+        self.actors, self._local, self._sizes = team.actors, local, sizes
+        self._team = team
         self._stored, self.start_known = stored, True
         self._blocks: dict[int, list[Int64]] = {}
         self._tokens = itertools.count()
@@ -298,7 +283,7 @@ class RayEngine(Engine):
                 sizes = [last - first for first, last in edges]
                 pieces = [ref if size else None for ref, size in zip(held.refs, sizes, strict=True)]
                 writer = self.actors[int(np.argmax(sizes))]
-                calls.append(writer.write.remote(name, number, chain, draw, *pieces))
+                calls.append(self._team.call(writer, "write", name, number, chain, draw, *pieces))
             return calls
 
         under_way = [start()]  # until they are asked for; those that fail are started again

@@ -13,14 +13,19 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from bayesvec._cluster import answers, one_line
+from bayesvec._cluster import answers, check_versions, one_line, versions
 from bayesvec._held import HeldRows
+from bayesvec._machine import processor
+from bayesvec._progress import tell
 from bayesvec._types import Array, Float64, Int64
+from bayesvec.engines.worker import Unchecked
 from bayesvec.errors import RowsLost, RunError
 from bayesvec.kernels import products
 from bayesvec.storage.moments import with_draw
 
 REPEATS = 20  # of a call whose worker was killed
+NOTE_SECONDS = 30.0  # after which it is said that workers have not started
+WAIT_SECONDS = 3600.0  # that workers may take to be started again, on a cluster that may have to find room first
 WHOLE = (slice(None),)  # all rows in one block, which every worker is given
 
 _Result = TypeVar("_Result")
@@ -47,11 +52,38 @@ class Team:
         Ray.
     actors : list
         The workers.
+    threads : int
+        Threads of each.
     """
 
-    def __init__(self, ray: Any, actors: list[Any]) -> None:
-        self.ray, self.actors = ray, actors
+    def __init__(self, ray: Any, actors: list[Any], threads: int) -> None:
+        self.ray, self.actors, self._threads = ray, actors, threads
+        self._kinds = {processor()}  # of processors that have been noted
         self._kept: list[Held] = []  # arrays of the driver that have been sent, as long as it has them
+
+    def check(self, seconds: float) -> None:
+        """Wait for all workers to start; raise if one has other versions than this process, note other processors.
+
+        Parameters
+        ----------
+        seconds : float
+            How long to wait.
+        """
+        calls = [actor.describe.remote() for actor in self.actors]
+        _, missing = self.ray.wait(calls, num_returns=len(calls), timeout=min(seconds, NOTE_SECONDS))
+        if missing:
+            tell(
+                f"waiting for {len(missing) * self._threads} processors of the cluster, on which workers start; "
+                "`ray status` shows what is free"
+            )
+        found = answers(self.ray, calls, seconds)
+        for worker in found:
+            check_versions(worker["node"], worker["versions"], versions())
+        kinds = self._kinds.union(worker["processor"] for worker in found)
+        if kinds != self._kinds:
+            self._kinds = kinds
+            named = ", ".join(sorted(kinds))
+            tell(f"the cluster has processors of different kinds ({named}): last digits may differ")
 
     def hold(self, owned: Sequence[Any], rows: Any) -> "Held":
         """Return rows as the workers hold them; they are sent when they are needed.
@@ -99,14 +131,13 @@ class Team:
         """
 
         def call() -> tuple[list[Any], ...]:
-            # Ray itself would repeat calls by what led to their arguments, back to the first sweep
-            calls = self.start(method, *given, num_returns=blocks + 1, max_task_retries=0)
+            calls = self.start(method, *given, num_returns=blocks + 1)
             returned = answers(self.ray, [refs[-1] for refs in calls])
             return (*([refs[i] for refs in calls] for i in range(blocks)), returned)
 
         return self.repeated(call, given)
 
-    def start(self, method: str, *given: Any, **options: Any) -> list[Any]:
+    def start(self, method: str, *given: Any, num_returns: int = 1) -> list[Any]:
         """Call a method of every worker; return references to what they will return."""
         calls = []
         for number, actor in enumerate(self.actors):
@@ -118,9 +149,15 @@ class Team:
                     own.append(value.refs[number])
                 else:
                     own.append(value.values[number] if isinstance(value, Each) else value)
-            function = getattr(actor, method)
-            calls.append((function.options(**options) if options else function).remote(*own))
+            calls.append(self.call(actor, method, *own, num_returns=num_returns))
         return calls
+
+    def call(self, actor: Any, method: str, *given: Any, num_returns: int = 1) -> Any:
+        """Call a method of one worker; return a reference to what it will return, or several.
+
+        Ray itself would repeat calls without end, and by what led to their arguments, back to the first sweep.
+        """
+        return getattr(actor, method).options(num_returns=num_returns, max_task_retries=0).remote(*given)
 
     def repeated(self, call: Callable[[], _Result], given: Sequence[Any]) -> _Result:
         """Return what a call returns; if a worker was killed, call again when it has been started again.
@@ -138,13 +175,13 @@ class Team:
         for _ in range(REPEATS):
             try:
                 if reason:
-                    answers(self.ray, [actor.describe.remote() for actor in self.actors])  # waits for it
+                    self.check(WAIT_SECONDS)
                 return call()
             except (wrong.ObjectLostError, wrong.ObjectFetchTimedOutError) as error:
                 reason = str(error).splitlines()[0]
                 if not all(each.can_be_sent_again() for each in held):
                     raise RowsLost(reason) from None
-            except wrong.RayActorError as error:
+            except (wrong.RayActorError, Unchecked) as error:
                 reason = str(error).splitlines()[0]
         raise RunError(
             f"the workers are lost ({reason}); look at `ray status`; the committed draws are safe, --resume continues"

@@ -43,6 +43,10 @@ SIDES = {rng.RHO: "by_word", rng.ALPHA: "by_context"}
 PURPOSES = {"rho": rng.RHO, "alpha": rng.ALPHA}
 
 
+class Unchecked(RunError):
+    """A worker was started again, and the driver has not asked it yet where it is and with which versions."""
+
+
 class Place(NamedTuple):
     """Which worker it is: one of ``workers`` that share a chain's rows."""
 
@@ -119,6 +123,7 @@ class Worker:
         self._run, self._place = Path(run), place
         self._threads = Threads(threads)
         self._parts: dict[int, Part] = {}
+        self._described = False
         self._start_known = False  # when these were laid out
         self._line: tuple[int, Callable[[float], Float64] | None] = (-1, None)
         threadpool_limits(limits=1, user_api="blas")
@@ -130,6 +135,7 @@ class Worker:
                 f"{self._run} is not on {platform.node()}; put the run on a file system that all nodes share"
             )
             raise RunError(message, path=str(self._run))
+        self._described = True
         return {"node": platform.node(), "pid": os.getpid(), "processor": processor(), "versions": versions()}
 
     def redraw(
@@ -191,11 +197,13 @@ class Worker:
 
     def make(self, function: Callable[..., Any], *given: Any) -> tuple[Any, ...]:
         """Return what a function of rows returns: one block or several, and None when they are there."""
+        self._check()
         made = function(*given)
         return (*made, None) if isinstance(made, tuple) else (made, None)
 
     def tell(self, function: Callable[..., Any], *given: Any) -> Any:
         """Return what a function of rows returns, which is small."""
+        self._check()
         return function(*given)
 
     def line(
@@ -244,8 +252,14 @@ class Worker:
                 path=str(path),
             ) from None
 
+    def _check(self) -> None:
+        """Raise unless the driver knows what this is: it may have been started again on another node."""
+        if not self._described:
+            raise Unchecked("a worker was started again")
+
     def _at(self, asked: Asked) -> tuple[Part, Local, Callable[[tuple[Array, ...]], Float32]]:
         """Return a side at some scales, the engine of this process, and what puts the other side together."""
+        self._check()
         purpose, scales, start_known = asked
         if not self._parts or (start_known and not self._start_known):
             run = Folder(self._run, layout.read_manifest(self._run))
