@@ -95,8 +95,8 @@ def connect(where: Where, threads: int | None = None) -> Iterator[None]:
         return
     if address is None:
         with _ray_folder() as own:
-            _start(ray, where.workers, threads, own)
             try:
+                _start(ray, where.workers, threads, own)
                 yield
             finally:
                 ray.shutdown()
@@ -104,16 +104,15 @@ def connect(where: Where, threads: int | None = None) -> Iterator[None]:
     try:
         _check_there(address)
         ray.init(address, **_QUIET)
-    except (OSError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
         reason = " ".join(str(error).split())
         if reason.startswith("Version mismatch"):
             raise OptionError(
                 f"the cluster at address {address!r} has other versions than this process ({reason}); "
                 "install the same versions on all nodes"
             ) from None
-        reason = str(error).splitlines()[0]
         raise OptionError(
-            f"there is no Ray cluster at address {address!r} ({reason}); start one with `ray start --head`, or "
+            f"there is no Ray cluster at address {address!r} ({first_line(error)}); start one with `ray start --head`, or "
             "leave out --address to run on this machine"
         ) from None
     try:
@@ -126,15 +125,22 @@ def _start(ray: Any, workers: int | None, threads: int | None, folder: dict[str,
     """Start Ray on this machine."""
     from bayesvec._parallel import default_threads
 
-    ray.init(
-        "local",
-        num_cpus=max(default_threads(), (workers or 1) * (threads or 1)),
-        object_store_memory=min(STORE_BYTES, (memory_bytes() or 8 << 30) // 5),
-        include_dashboard=False,
-        _system_config={"worker_niceness": 0},  # workers are all that runs, and no daemons beside others
-        **folder,
-        **_QUIET,
-    )
+    try:
+        ray.init(
+            "local",
+            num_cpus=max(default_threads(), (workers or 1) * (threads or 1)),
+            object_store_memory=min(STORE_BYTES, (memory_bytes() or 8 << 30) // 5),
+            include_dashboard=False,
+            _system_config={"worker_niceness": 0},  # workers are all that runs, and no daemons beside others
+            **folder,
+            **_QUIET,
+        )
+    except Exception as error:  # Ray raises plain ones too
+        logs = folder.get("_temp_dir", os.environ.get("RAY_TMPDIR"))
+        raise RunError(
+            f"Ray could not be started on this machine ({first_line(error)}); look at its logs in {logs}, or start it yourself "
+            "with `ray start --head` and give --address auto"
+        ) from None
 
 
 @contextmanager
@@ -184,8 +190,7 @@ def answers(ray: Any, refs: list[Any], timeout: float | None = None) -> list[Any
     except wrong.RayActorError as error:
         if timeout is None:
             raise
-        reason = str(error).splitlines()[0]
-        raise RunError(f"the workers could not be started ({reason}); look at Ray's logs") from None
+        raise RunError(f"the workers could not be started ({first_line(error)}); look at Ray's logs") from None
 
 
 @contextmanager
@@ -193,13 +198,15 @@ def one_line(ray: Any) -> Iterator[None]:
     """Raise our own errors, raised on a worker, as they are; raise what a user can do something about in one line."""
     wrong = ray.exceptions
     remedies = {
-        wrong.ObjectStoreFullError: "the object store of a node is full; start Ray with more --object-store-memory",
+        wrong.ObjectStoreFullError: "the object store of a node is full; start Ray yourself with a larger one (`ray "
+        "start --head --object-store-memory BYTES`) and give --address auto",
         wrong.OutOfDiskError: "the disk to which Ray spills objects is full; make room on it",
         wrong.OutOfMemoryError: "a node has run out of memory; start fewer --workers on a node",
+        MemoryError: "a node has run out of memory; start fewer --workers on a node",
     }
     try:
         yield
-    except (*remedies, wrong.RayTaskError, wrong.RayActorError) as error:
+    except (MemoryError, wrong.RayError) as error:
         cause = getattr(error, "cause", None) or error
         if isinstance(cause, BayesvecError):
             raise cause from None
@@ -213,7 +220,22 @@ def one_line(ray: Any) -> Iterator[None]:
                 f"a worker has no package {missing}; install the same version of bayesvec on all nodes: "
                 "pip install 'bayesvec[ray]'"
             ) from None
-        raise
+        if isinstance(error, (wrong.RayTaskError, wrong.RayActorError, wrong.ObjectLostError, wrong.GetTimeoutError)):
+            raise
+        raise _failed(error) from None
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of what an error says, or its name if it says nothing."""
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def _failed(error: Exception) -> RunError:
+    """Return an error of Ray, of which there are many, in one line."""
+    return RunError(
+        f"Ray failed ({first_line(error)}); look at `ray status` and Ray's logs, and run the command again, fit with --resume; "
+        "what has been committed is safe"
+    )
 
 
 def versions() -> dict[str, str]:
@@ -311,9 +333,17 @@ def room_for(ray: Any, threads: int | None) -> tuple[int, int]:
 def _first(ray: Any, under_way: list[tuple[Any, T]]) -> tuple[T, Any]:
     """Wait for one of the calls that are in progress; return its item and its result."""
     (ready, *_), _ = ray.wait([ref for ref, _ in under_way], num_returns=1)
-    (found,) = answers(ray, [ready])
+    found = _result(ray, ready)
     at = next(at for at, (ref, _) in enumerate(under_way) if ref == ready)
     return under_way.pop(at)[1], found
+
+
+def _result(ray: Any, ref: Any) -> Any:
+    """Return what a piece of work returns."""
+    try:
+        return answers(ray, [ref])[0]
+    except ray.exceptions.ObjectLostError as error:  # Ray has tried to make it again
+        raise _failed(error) from None
 
 
 def _in_order(ray: Any, work: Callable[[T], R], items: Iterable[T], count: int) -> Iterator[R]:
@@ -342,9 +372,9 @@ def _in_order(ray: Any, work: Callable[[T], R], items: Iterable[T], count: int) 
             under_way.append(remote.remote(shared, here, item))
             computing.append(under_way[-1])
         if len(under_way) > count:
-            yield answers(ray, [under_way.popleft()])[0]
+            yield _result(ray, under_way.popleft())
     while under_way:
-        yield answers(ray, [under_way.popleft()])[0]
+        yield _result(ray, under_way.popleft())
 
 
 def _call(work: Callable[[T], R], driver: dict[str, str], item: T) -> R:

@@ -14,7 +14,7 @@ from bayesvec import _cluster
 from bayesvec.diagnostics.calibration import calibrate
 from bayesvec.engines import cluster
 from bayesvec.engines.cut import cut
-from bayesvec.engines.held import Held
+from bayesvec.engines.held import Held, Team
 from bayesvec.errors import NumericalError, OptionError, RunError
 from bayesvec.inference.contract import Problem
 from bayesvec.inference.gibbs.engine import Local
@@ -24,7 +24,7 @@ from bayesvec.kernels import rng
 from bayesvec.priors import spherical
 from bayesvec.storage.settings import Settings
 from engine_problems import PROBLEMS, drawn, fitted
-from fake_ray import DiskFull, FakeRay, Lost, NoMemory, StoreFull
+from fake_ray import Crashed, DiskFull, FakeRay, Lost, NoMemory, ObjectLost, StoreFull
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -322,7 +322,7 @@ NOT_INSTALLED = (
         (
             {"full_after": 0},
             RunError,
-            "object store of a node is full; start Ray with more --object-store-memory",
+            "object store of a node is full; start Ray yourself .*--object-store-memory.* --address auto",
         ),
         ({"broken": StoreFull("no room")}, RunError, "object store of a node is full"),
         (
@@ -331,6 +331,12 @@ NOT_INSTALLED = (
             "the disk to which Ray spills objects is full; make room",
         ),
         ({"broken": NoMemory("killed")}, RunError, "out of memory; start fewer --workers on a node"),
+        ({"broken": MemoryError("8 GiB")}, RunError, "out of memory; start fewer --workers on a node"),
+        (
+            {"broken": Crashed("The worker died.\nSee its logs.")},
+            RunError,
+            r"Ray failed \(The worker died\); look at `ray status`",
+        ),
         (
             {"broken": RuntimeError(NOT_INSTALLED)},
             OptionError,
@@ -344,6 +350,39 @@ def test_what_is_wrong_with_a_cluster_is_one_line(command, ray, error, message, 
     with pytest.raises(error, match=message) as caught:
         command(tmp_path)
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_lost_pieces_of_text_are_one_line(use):
+    use(FakeRay(broken=ObjectLost("the objects are gone\nwith their node")))
+    with pytest.raises(RunError, match=r"Ray failed \(the objects are gone\); look at `ray status`"):
+        _count(None)
+
+
+def test_an_object_store_that_is_full_at_a_call_is_one_line():
+    """Large arguments of a call go there."""
+
+    def remote(*_):
+        raise StoreFull("no room")
+
+    worker = SimpleNamespace(tell=SimpleNamespace(options=lambda **_: SimpleNamespace(remote=remote)))
+    team = Team(FakeRay(), [worker], 1)
+    with pytest.raises(RunError, match="the object store of a node is full"):
+        team.tell("tell", len, np.zeros(3))
+
+
+def test_a_ray_that_cannot_be_started_is_one_line(use, monkeypatch, tmp_path):
+    ray, ended = use(FakeRay()), []
+
+    def init(*_, **__):
+        raise Exception("The current node timed out during startup.\nThis could happen because ...")
+
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init, raising=False)
+    monkeypatch.setattr(ray, "shutdown", lambda: ended.append(1), raising=False)
+    with pytest.raises(RunError, match=r"on this machine \(The current node timed out.*startup\).*--address auto"):
+        fitted("spherical", engine="ray")
+    assert ended
 
 
 def test_counting_refuses_workers_of_other_versions(use, monkeypatch):

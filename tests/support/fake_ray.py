@@ -7,31 +7,39 @@ from types import SimpleNamespace
 import numpy as np
 
 
-class Lost(Exception):
+class RayError(Exception):
+    """Any error of Ray."""
+
+
+class Crashed(RayError):
+    """A worker has died, as often as its work was repeated."""
+
+
+class Lost(RayError):
     """A worker is gone."""
 
 
-class ObjectLost(Exception):
+class ObjectLost(RayError):
     """An object is gone, with its node."""
 
 
-class TimedOut(Exception):
+class TimedOut(RayError):
     """A call has not ended in time."""
 
 
-class StoreFull(Exception):
+class StoreFull(RayError):
     """The object store is full."""
 
 
-class DiskFull(Exception):
+class DiskFull(RayError):
     """The disk to which objects are spilled is full."""
 
 
-class NoMemory(Exception):
+class NoMemory(RayError):
     """A node has run out of memory."""
 
 
-class TaskError(Exception):
+class TaskError(RayError):
     """A call raised."""
 
     def __init__(self, cause):
@@ -82,6 +90,7 @@ class FakeRay:
         self.actors = []
         self.asked = set()  # what is called, and how often Ray would repeat it
         self.exceptions = SimpleNamespace(
+            RayError=RayError,
             GetTimeoutError=TimedOut,
             RayTaskError=TaskError,
             ObjectStoreFullError=StoreFull,
@@ -109,7 +118,7 @@ class FakeRay:
 
     def get(self, refs, timeout=None):
         self.gets += 1
-        if isinstance(self.broken, StoreFull | DiskFull | NoMemory | Lost):
+        if isinstance(self.broken, RayError):
             raise self.broken
         if self.broken is not None:
             raise TaskError(self.broken)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from bayesvec._cluster import answers, check_versions, one_line, versions
+from bayesvec._cluster import answers, check_versions, first_line, one_line, versions
 from bayesvec._held import HeldRows
 from bayesvec._machine import processor
 from bayesvec._progress import tell
@@ -157,7 +157,8 @@ class Team:
 
         Ray itself would repeat calls without end, and by what led to their arguments, back to the first sweep.
         """
-        return getattr(actor, method).options(num_returns=num_returns, max_task_retries=0).remote(*given)
+        with one_line(self.ray):  # large arguments go to the object store
+            return getattr(actor, method).options(num_returns=num_returns, max_task_retries=0).remote(*given)
 
     def repeated(self, call: Callable[[], _Result], given: Sequence[Any]) -> _Result:
         """Return what a call returns; if a worker was killed, call again when it has been started again.
@@ -178,11 +179,11 @@ class Team:
                     self.check(WAIT_SECONDS)
                 return call()
             except (wrong.ObjectLostError, wrong.ObjectFetchTimedOutError) as error:
-                reason = str(error).splitlines()[0]
+                reason = first_line(error)
                 if not all(each.can_be_sent_again() for each in held):
                     raise RowsLost(reason) from None
             except (wrong.RayActorError, Unchecked) as error:
-                reason = str(error).splitlines()[0]
+                reason = first_line(error)
         raise RunError(
             f"the workers are lost ({reason}); look at `ray status`; the committed draws are safe, --resume continues"
         )
