@@ -29,7 +29,7 @@ R = TypeVar("R")
 ENGINES = ("local", "ray")
 ANSWER_SECONDS = 10.0  # that a cluster may take to answer
 RETRIES = 3  # of a piece of work whose worker dies
-STORE_BYTES = 2 << 30  # of the object store of a Ray that is started here, at most
+STORE_BYTES = 2 << 30  # of the object store of a Ray that is started here, unless more is needed
 _QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
 _LONGEST = 24  # letters of the folder in which Ray's own is made: names of sockets have 103 at most
 
@@ -79,7 +79,7 @@ def import_ray() -> Any:
 
 
 @contextmanager
-def connect(where: Where, threads: int | None = None) -> Iterator[None]:
+def connect(where: Where, threads: int | None = None, store: int = 0) -> Iterator[None]:
     """Connect to a cluster, or start Ray on this machine; leave it or stop it at the end.
 
     Parameters
@@ -88,6 +88,8 @@ def connect(where: Where, threads: int | None = None) -> Iterator[None]:
         The cluster; without an address Ray is started here, unless this process is connected already.
     threads : int or None
         Threads of each worker, if given.
+    store : int
+        Bytes that the object store should hold, if Ray is started here.
     """
     ray, address = import_ray(), where.address
     if ray.is_initialized():
@@ -96,7 +98,7 @@ def connect(where: Where, threads: int | None = None) -> Iterator[None]:
     if address is None:
         with _ray_folder() as own:
             try:
-                _start(ray, where.workers, threads, own)
+                _start(ray, where.workers, threads, _store_bytes(store), own)
                 yield
             finally:
                 ray.shutdown()
@@ -121,7 +123,14 @@ def connect(where: Where, threads: int | None = None) -> Iterator[None]:
         ray.shutdown()
 
 
-def _start(ray: Any, workers: int | None, threads: int | None, folder: dict[str, str]) -> None:
+def _store_bytes(needed: int) -> int:
+    """Return the size of the object store of a Ray that is started here; what does not fit is spilled to the disk."""
+    there = memory_bytes() or 8 << 30
+    shared = shutil.disk_usage("/dev/shm").free if os.path.isdir("/dev/shm") else there
+    return max(min(STORE_BYTES, there // 5), min(needed, there // 2, shared * 9 // 10))
+
+
+def _start(ray: Any, workers: int | None, threads: int | None, store: int, folder: dict[str, str]) -> None:
     """Start Ray on this machine."""
     from bayesvec._parallel import default_threads
 
@@ -129,7 +138,7 @@ def _start(ray: Any, workers: int | None, threads: int | None, folder: dict[str,
         ray.init(
             "local",
             num_cpus=max(default_threads(), (workers or 1) * (threads or 1)),
-            object_store_memory=min(STORE_BYTES, (memory_bytes() or 8 << 30) // 5),
+            object_store_memory=store,
             include_dashboard=False,
             _system_config={"worker_niceness": 0},  # workers are all that runs, and no daemons beside others
             **folder,

@@ -385,6 +385,23 @@ def test_a_ray_that_cannot_be_started_is_one_line(use, monkeypatch, tmp_path):
     assert ended
 
 
+def test_a_ray_that_is_started_here_has_room_for_the_rows(use, monkeypatch, tmp_path):
+    ray, asked = use(FakeRay()), []
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", lambda *_, **given: asked.append(given), raising=False)
+    monkeypatch.setattr(ray, "shutdown", lambda: None, raising=False)
+    monkeypatch.setattr(_cluster.shutil, "disk_usage", lambda _: SimpleNamespace(free=40 << 30))
+    monkeypatch.setattr(_cluster, "memory_bytes", lambda: 100 << 30)
+    with _cluster.connect(_cluster.Where("ray"), store=5 << 30):
+        pass
+    monkeypatch.setattr(_cluster, "STORE_BYTES", 1000)
+    fitted("spherical", engine="ray", workers=2, threads=1, chains=3)  # two chains at once, 120 rows of four axes
+    monkeypatch.setattr(_cluster, "memory_bytes", lambda: 10_000)
+    fitted("spherical", engine="ray", workers=2, threads=1, chains=3)
+    assert [each["object_store_memory"] for each in asked] == [5 << 30, 2 * 120 * 4 * 80, 5000]
+
+
 def test_counting_refuses_workers_of_other_versions(use, monkeypatch):
     use(FakeRay())
     here, asked = _cluster.versions(), []

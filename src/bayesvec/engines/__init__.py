@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from bayesvec._parallel import Threads
 
 
+# of a coordinate in the object stores: a vector's, its mean and its variance, and all once more while they change
+STORED_BYTES = 80
+
+
 class Pool(NamedTuple):
     """What the chains of a run share out among them: threads, or workers."""
 
@@ -39,7 +43,7 @@ def check(where: "Where", method: Method) -> None:
 
 @contextmanager
 def open_pool(
-    where: "Where", run: Path, settings: Settings, *, threads: int | None, total: int
+    where: "Where", run: Path, settings: Settings, *, rows: int, threads: int | None, total: int
 ) -> Iterator[Pool]:
     """Start what the chains run on, and stop it at the end.
 
@@ -51,6 +55,8 @@ def open_pool(
         The run folder; workers read their pairs there.
     settings : Settings
         Of the run.
+    rows : int
+        Words and contexts.
     threads : int or None
         As given by the user: threads in all, or of each worker.
     total : int
@@ -64,8 +70,9 @@ def open_pool(
     from bayesvec._cluster import connect
     from bayesvec.engines.cluster import workers_pool
 
+    at_once = min(settings.chains, where.workers or 1)
     with (
-        connect(where, threads),
+        connect(where, threads, store=at_once * rows * settings.dim * STORED_BYTES),
         workers_pool(run, settings, workers=where.workers, threads=threads) as pool,
     ):
         yield pool

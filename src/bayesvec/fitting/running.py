@@ -53,7 +53,14 @@ def finish(
         with (
             threadpool_limits(limits=1, user_api="blas"),
             announce_compiling(enabled=progress),
-            engines.open_pool(where, run.path, settings, threads=threads, total=total) as pool,
+            engines.open_pool(
+                where,
+                run.path,
+                settings,
+                rows=counts.num_words + counts.num_contexts,
+                threads=threads,
+                total=total,
+            ) as pool,
         ):
             method, prior = find(settings.method), load_prior(run)
             driver = Driver(
