@@ -93,6 +93,7 @@ def connect(where: Where, threads: int | None = None, store: int = 0) -> Iterato
     """
     ray, address = import_ray(), where.address
     if ray.is_initialized():
+        _check_same(address, ray)
         yield
         return
     if address is None:
@@ -171,6 +172,28 @@ def _ray_folder() -> Iterator[dict[str, str]]:
     finally:
         if not failed:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_same(address: str | None, ray: Any) -> None:
+    """Raise an `OptionError` if this process is connected to another cluster than that at an address."""
+    if address in (None, "auto", "local"):
+        return
+    there = ray.get_runtime_context().gcs_address
+    (host, _, port), (own, _, own_port) = address.rpartition(":"), there.rpartition(":")
+    if port != own_port or not _same_host(host, own):
+        raise OptionError(
+            f"address is {address!r}, and this process is connected to Ray at {there!r} already; leave out the "
+            "address to use that cluster, or call ray.shutdown() first"
+        )
+
+
+def _same_host(first: str, second: str) -> bool:
+    """Whether two names may be those of one host; Ray gives loopback another name."""
+    try:
+        found = {socket.gethostbyname(name) for name in (first, second)}
+    except OSError:
+        return first == second
+    return len(found) == 1 or any(each.startswith("127.") for each in found)
 
 
 def _check_there(address: str) -> None:

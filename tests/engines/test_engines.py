@@ -284,6 +284,43 @@ def test_a_chain_waits_until_others_have_left_enough_workers(use, monkeypatch, t
     assert len(got[0].actors) == 2
 
 
+def test_idle_workers_are_kept_while_enough_are_free(use, monkeypatch, tmp_path):
+    use(FakeRay())
+    crew, ended = cluster.Crew(tmp_path, Settings(dim=2), 1, 4), []
+    monkeypatch.setattr(crew, "_start", lambda count: SimpleNamespace(actors=[object()] * count))
+    monkeypatch.setattr(crew, "_end", lambda actors: ended.append(len(actors)))
+    first = crew.take(1)
+    crew.give_back(first)
+    second = crew.take(3)  # three of four are free
+    assert not ended
+    assert crew.take(1) is first
+    crew.give_back(first)
+    crew.give_back(second)
+    assert len(crew.take(2).actors) == 2
+    assert ended == [3]
+
+
+@pytest.mark.parametrize(
+    ("address", "same"),
+    [
+        (None, True),
+        ("auto", True),
+        ("10.0.0.1:6379", True),
+        ("127.0.0.1:6379", True),
+        ("10.0.0.1:6380", False),
+        ("10.0.0.2:6379", False),
+    ],
+)
+def test_another_cluster_than_the_one_connected_to_is_refused(address, same, use):
+    use(FakeRay())
+    if same:
+        with _cluster.connect(_cluster.Where("ray", address)):
+            return
+    message = rf"address is '{address}', and .* connected to Ray at '10\.0\.0\.1:6379' already; leave out"
+    with pytest.raises(OptionError, match=message), _cluster.connect(_cluster.Where("ray", address)):
+        pass
+
+
 def test_other_processors_are_noted(use, capsys):
     use(FakeRay(changed={"processor": "Abacus 2"}))
     fitted("spherical", engine="ray", workers=1, threads=1)

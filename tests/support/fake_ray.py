@@ -104,6 +104,9 @@ class FakeRay:
     def is_initialized(self):
         return True
 
+    def get_runtime_context(self):
+        return SimpleNamespace(gcs_address="10.0.0.1:6379")
+
     def cluster_resources(self):
         return {"CPU": float(sum(self.cpus))}
 

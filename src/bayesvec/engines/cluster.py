@@ -105,7 +105,8 @@ class Crew:
                 if self._free + sum(len(engine.actors) for engine in self._idle) >= count:
                     break
                 self._changed.wait()
-            self.close()
+            while self._free < count:
+                self._end_idle()
             self._free -= count
         try:
             return self._start(count)
@@ -124,9 +125,13 @@ class Crew:
     def close(self) -> None:
         """End the workers that are idle."""
         while self._idle:
-            engine = self._idle.pop()
-            self._end(engine.actors)
-            self._free += len(engine.actors)
+            self._end_idle()
+
+    def _end_idle(self) -> None:
+        """End the workers of one chain that are idle."""
+        engine = self._idle.pop()
+        self._end(engine.actors)
+        self._free += len(engine.actors)
 
     def _start(self, count: int) -> "RayEngine":
         options = {"max_restarts": -1, "max_task_retries": -1, "scheduling_strategy": "SPREAD"}
