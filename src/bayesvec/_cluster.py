@@ -14,7 +14,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -62,6 +62,23 @@ class Where:
                 raise OptionError(
                     f"{name} is for engine ray, and engine is local; add --engine ray (engine='ray')"
                 )
+
+    @property
+    def here(self) -> bool:
+        """Whether this machine does all the work: its threads, or a Ray that is started on it."""
+        return self.engine == "local" or (self.address is None and not import_ray().is_initialized())
+
+    def own_threads(self, threads: int | None) -> int | None:
+        """Return the threads of this process: under Ray those that are given are each worker's, not its own."""
+        if threads is not None:
+            whole("threads", threads, 1)
+        return threads if self.engine == "local" else None
+
+    def of_text(self, threads: int | None) -> "Where":
+        """Return where the text of a run is counted: on as many processors of a cluster as its workers have."""
+        if self.here:
+            return LOCAL
+        return replace(self, workers=self.workers * threads if self.workers and threads else None)
 
 
 LOCAL = Where()
@@ -115,8 +132,8 @@ def connect(where: Where, threads: int | None = None, store: int = 0) -> Iterato
                 "install the same versions on all nodes"
             ) from None
         raise OptionError(
-            f"there is no Ray cluster at address {address!r} ({first_line(error)}); start one with `ray start --head`, or "
-            "leave out --address to run on this machine"
+            f"there is no Ray cluster at address {address!r} ({first_line(error)}); start one with "
+            "`ray start --head`, or leave out --address to run on this machine"
         ) from None
     try:
         yield
@@ -148,8 +165,8 @@ def _start(ray: Any, workers: int | None, threads: int | None, store: int, folde
     except Exception as error:  # Ray raises plain ones too
         logs = folder.get("_temp_dir", os.environ.get("RAY_TMPDIR"))
         raise RunError(
-            f"Ray could not be started on this machine ({first_line(error)}); look at its logs in {logs}, or start it yourself "
-            "with `ray start --head` and give --address auto"
+            f"Ray could not be started on this machine ({first_line(error)}); look at its logs in {logs}, or "
+            "start it yourself with `ray start --head` and give --address auto"
         ) from None
 
 
@@ -222,7 +239,9 @@ def answers(ray: Any, refs: list[Any], timeout: float | None = None) -> list[Any
     except wrong.RayActorError as error:
         if timeout is None:
             raise
-        raise RunError(f"the workers could not be started ({first_line(error)}); look at Ray's logs") from None
+        raise RunError(
+            f"the workers could not be started ({first_line(error)}); look at Ray's logs"
+        ) from None
 
 
 @contextmanager
@@ -252,7 +271,9 @@ def one_line(ray: Any) -> Iterator[None]:
                 f"a worker has no package {missing}; install the same version of bayesvec on all nodes: "
                 "pip install 'bayesvec[ray]'"
             ) from None
-        if isinstance(error, (wrong.RayTaskError, wrong.RayActorError, wrong.ObjectLostError, wrong.GetTimeoutError)):
+        if isinstance(
+            error, (wrong.RayTaskError, wrong.RayActorError, wrong.ObjectLostError, wrong.GetTimeoutError)
+        ):
             raise
         raise _failed(error) from None
 
@@ -265,8 +286,8 @@ def first_line(error: Exception) -> str:
 def _failed(error: Exception) -> RunError:
     """Return an error of Ray, of which there are many, in one line."""
     return RunError(
-        f"Ray failed ({first_line(error)}); look at `ray status` and Ray's logs, and run the command again, fit with --resume; "
-        "what has been committed is safe"
+        f"Ray failed ({first_line(error)}); look at `ray status` and Ray's logs, and run the command again, "
+        "fit with --resume; what has been committed is safe"
     )
 
 

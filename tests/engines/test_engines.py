@@ -11,6 +11,7 @@ import pytest
 
 import bayesvec as bv
 from bayesvec import _cluster
+from bayesvec.chains import start
 from bayesvec.diagnostics.calibration import calibrate
 from bayesvec.engines import cluster
 from bayesvec.engines.cut import cut
@@ -22,6 +23,7 @@ from bayesvec.inference.gibbs.sampler import prepare
 from bayesvec.inference.sides import make_half
 from bayesvec.kernels import rng
 from bayesvec.priors import spherical
+from bayesvec.storage import room
 from bayesvec.storage.settings import Settings
 from engine_problems import PROBLEMS, drawn, fitted
 from fake_ray import Crashed, DiskFull, FakeRay, Lost, NoMemory, ObjectLost, StoreFull
@@ -284,6 +286,67 @@ def test_a_chain_waits_until_others_have_left_enough_workers(use, monkeypatch, t
     assert len(got[0].actors) == 2
 
 
+def test_threads_are_those_of_workers_not_of_the_driver(use, monkeypatch):
+    """The curvature at the start is computed on the driver's own processors."""
+    use(FakeRay())
+    asked = []
+    monkeypatch.setattr("bayesvec._pipeline.default_threads", lambda: 7)
+    sizes = start._noise_sizes
+    monkeypatch.setattr(
+        start, "_noise_sizes", lambda *given, threads: (asked.append(threads), sizes(*given, threads=1))[1]
+    )
+    for how in ({"engine": "ray", "workers": 2}, {}):
+        fitted("spherical", threads=1, **how)
+    assert asked == [7, 1]
+    with pytest.raises(OptionError, match="threads is 0"):
+        fitted("spherical", threads=0, engine="ray")
+
+
+@pytest.mark.parametrize("shell", [True, False])
+def test_text_of_a_run_is_counted_on_its_cluster(shell, use, bayesvec, monkeypatch, tmp_path):
+    ray, path = use(FakeRay()), tmp_path / "text.txt"
+    path.write_text("\n".join(TEXTS["lines"]["documents"]))
+    asked, right = [], _cluster._in_order
+    monkeypatch.setattr(
+        _cluster, "_in_order", lambda ray, *given: (asked.append(given[-1]), right(ray, *given))[1]
+    )
+    given = {"dim": 2, "draws": 2, "warmup": 2, "chains": 1, "engine": "ray", "address": "auto", "threads": 2}
+    given |= {"workers": 3, "prior_precision": 1.0, "out": tmp_path / "run"}
+    if shell:
+        options = [text for name, value in given.items() for text in (f"--{name.replace('_', '-')}", value)]
+        assert bayesvec("fit", path, *options, "--quiet")[0] == 0
+    else:
+        bv.fit(path, **given, progress=False)
+    assert ray.calls > 1
+    assert max(asked) == 6  # as many processors as the workers have
+
+
+def test_text_is_counted_by_threads_if_ray_is_started_here(use, monkeypatch):
+    ray, asked = use(FakeRay()), []
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(
+        "bayesvec.text.count.count", lambda *_, **given: asked.append(given) or PROBLEMS["spherical"]()[0]
+    )
+    monkeypatch.setattr("bayesvec.fitting.start._start", lambda *_, **__: None)
+    bv.fit(["a text"], 4, engine="ray", threads=1)
+    (given,) = asked
+    assert (given["engine"], given["threads"]) == ("local", None)
+
+
+def test_the_memory_of_a_cluster_is_not_that_of_this_machine(use, monkeypatch):
+    """The driver is refused only if it has no room for what it holds itself."""
+    ray = use(FakeRay())
+    monkeypatch.setattr(room, "memory_bytes", lambda: 30_000)
+    fitted("spherical", engine="ray", workers=2, threads=1)
+    with pytest.raises(OptionError, match="this machine has"):
+        fitted("spherical", threads=1)
+    with pytest.raises(OptionError, match="this machine has"):
+        fitted("spherical", engine="ray", workers=2, threads=1, chains=4)
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)  # Ray and the chains would be here
+    with pytest.raises(OptionError, match="this machine has"):
+        fitted("spherical", engine="ray", workers=2, threads=1)
+
+
 def test_idle_workers_are_kept_while_enough_are_free(use, monkeypatch, tmp_path):
     use(FakeRay())
     crew, ended = cluster.Crew(tmp_path, Settings(dim=2), 1, 4), []
@@ -417,7 +480,9 @@ def test_a_ray_that_cannot_be_started_is_one_line(use, monkeypatch, tmp_path):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setattr(ray, "init", init, raising=False)
     monkeypatch.setattr(ray, "shutdown", lambda: ended.append(1), raising=False)
-    with pytest.raises(RunError, match=r"on this machine \(The current node timed out.*startup\).*--address auto"):
+    with pytest.raises(
+        RunError, match=r"on this machine \(The current node timed out.*startup\).*--address auto"
+    ):
         fitted("spherical", engine="ray")
     assert ended
 
@@ -433,7 +498,9 @@ def test_a_ray_that_is_started_here_has_room_for_the_rows(use, monkeypatch, tmp_
     with _cluster.connect(_cluster.Where("ray"), store=5 << 30):
         pass
     monkeypatch.setattr(_cluster, "STORE_BYTES", 1000)
-    fitted("spherical", engine="ray", workers=2, threads=1, chains=3)  # two chains at once, 120 rows of four axes
+    fitted(
+        "spherical", engine="ray", workers=2, threads=1, chains=3
+    )  # two chains at once, 120 rows of four axes
     monkeypatch.setattr(_cluster, "memory_bytes", lambda: 10_000)
     fitted("spherical", engine="ray", workers=2, threads=1, chains=3)
     assert [each["object_store_memory"] for each in asked] == [5 << 30, 2 * 120 * 4 * 80, 5000]

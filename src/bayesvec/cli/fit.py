@@ -126,7 +126,9 @@ def fit(
     ),
     orbit: bool | None = _option(SAMPLING, "Move along the orbit [default: yes].", "--orbit/--no-orbit"),
     seed: int | None = _option(SAMPLING, f"Seed of the draws [default: {Settings.seed}]."),
-    threads: int | None = _option(SAMPLING, "Threads in all [default: one per processor]."),
+    threads: int | None = _option(
+        SAMPLING, "Threads in all, or of each Ray worker [default: one per processor]."
+    ),
     counts: Path | None = _option(COUNTING, "Counts to use in place of TEXT."),
     count_seed: int | None = _option(COUNTING, "Seed of the negative samples [default: 0]."),
     text: TextOptions = NO_TEXT_OPTIONS,
@@ -230,13 +232,14 @@ class _Data:
         shown = names if len(names) <= _MOST_NAMED else [names[0], f"{len(names) - 1}-more"]
         return Path(f"{'+'.join(shown)[:_LONGEST_NAME]}.run")
 
-    def load(self) -> "PairCounts":
+    def load(self, where: Where) -> "PairCounts":
         """Open the counts, or count the text."""
         if self.counts is not None:
             from bayesvec.counts.store import open_counts
 
             return open_counts(self.counts)
-        counts = self.options.count(self.texts, seed=self.seed, threads=self.threads, progress=self.show)
+        how: Any = {"threads": where.own_threads(self.threads), "where": where.of_text(self.threads)}
+        counts = self.options.count(self.texts, seed=self.seed, progress=self.show, **how)
         if self.show:
             from bayesvec.estimates.texts import many
 
@@ -279,7 +282,7 @@ def _run(
             wanted["options"] = settings.get("options", {}) | of_method
             wanted |= prior.wanted(path)
             wanted = run.wanted_lengths(wanted)
-            given = data.load() if data else None
+            given = data.load(where) if data else None
             resumed = run.resume_run(path, wanted=wanted, counts=given, where=where, **common)
             return resumed, perf_counter() - began
         if not data:
@@ -295,7 +298,7 @@ def _run(
         if settings.get("method", Settings.method) == Settings.method:
             own = {name: settings[name] for name in run.GIBBS_OPTIONS if name in settings}
             ahead.start(moves=GibbsOptions(**settings.get("options", {}) | own).moves(dim))
-        counts = data.load()
+        counts = data.load(where)
         settings |= prior.make(counts, dim)
         posterior = run.fit(counts, out=path, force=force, **settings, **common, **asdict(where))
         return posterior, perf_counter() - began

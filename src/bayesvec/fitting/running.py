@@ -45,7 +45,7 @@ def finish(
     """Run all chains to their end and open what they have drawn; the time that the run took is since ``began``."""
     from bayesvec.posterior.posterior import open_posterior
 
-    total = check_threads(threads)
+    total = check_threads(where.own_threads(threads))
     settings = run.settings
     chains = [ChainProgress(chain, settings) for chain in range(settings.chains)]
     try:

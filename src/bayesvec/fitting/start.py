@@ -102,7 +102,8 @@ def fit(
     out : path, optional
         The run folder; without one it lives as long as this process.
     threads : int, optional
-        Total number of threads; by default one per processor. The draws do not depend on it.
+        Total number of threads, or threads of each worker of a Ray cluster; by default one per processor. The draws
+        do not depend on it.
     progress : bool
         Show progress on standard error.
     init : {"auto", "map", "random"}, path, or vectors
@@ -184,7 +185,7 @@ def fit(
     engines.check(where, find(settings.method))
     if out is not None and not resume:
         folder.check_free(Path(out), force=force)  # before the text is counted
-    data = _counts(counts, threads=threads, progress=progress, **counting)
+    data = _counts(counts, threads=threads, progress=progress, where=where, **counting)
     if "prior" in left_open and data.num_words + data.num_contexts < settings.dim:
         prior = None  # too few vectors to learn their covariance from
         settings = replace(settings, prior=None, prior_recipe={}, prior_precision="learn")
@@ -217,7 +218,8 @@ def _start(
     """Learn what the chains start with, make the run folder, and run all chains to their end."""
     began = time.perf_counter()
     data = _with_prior_rows(documents, prior, settings, progress=progress)
-    check_memory(settings, data, threads=check_threads(threads))
+    own = where.own_threads(threads)
+    check_memory(settings, data, threads=check_threads(own), chains_here=where.here)
     start = read_start(init, data, settings.dim) if is_given(init) else None
     if start is not None:
         settings = replace(settings, init=start_name(start))
@@ -227,8 +229,7 @@ def _start(
         rows = {"both": data.num_words + data.num_contexts, "rho": data.num_words, "summary": 0}
         most = draws_that_fit(settings, 4 * settings.dim * rows[settings.store])  # raises if they are too few
         settings = replace(settings, draws=min(settings.draws, most))
-    # under Ray `threads` are those of each worker, and this is done here
-    here: Any = {"threads": threads if where == LOCAL else None, "progress": progress}
+    here: Any = {"threads": own, "progress": progress}
     if "weight" in left_open and can_estimate(documents):
         settings = with_weight(settings, prior, data, documents, **here)
     data = replace(data, weight=settings.weight)
@@ -308,7 +309,12 @@ def resume_run(
 
 
 def _counts(
-    given: Any, *, threads: int | None = None, progress: bool = True, **counting: Unpack[CountOptions]
+    given: Any,
+    *,
+    threads: int | None = None,
+    progress: bool = True,
+    where: Where = LOCAL,
+    **counting: Unpack[CountOptions],
 ) -> PairCounts:
     """Return counts as they are, open saved ones, and count text."""
     if unknown := counting.keys() - CountOptions.__annotations__.keys():
@@ -317,7 +323,8 @@ def _counts(
     if not (saved or isinstance(given, PairCounts)):
         from bayesvec.text.count import count_any
 
-        return count_any(given, threads=threads, progress=progress, **counting)
+        how: Any = {"threads": where.own_threads(threads), "where": where.of_text(threads)}
+        return count_any(given, progress=progress, **how, **counting)
     if counting:
         raise OptionError(f"{min(counting)} is an option for text, and counts are given; leave it out")
     return given if isinstance(given, PairCounts) else open_counts(given)

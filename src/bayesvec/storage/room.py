@@ -15,11 +15,14 @@ CURVATURE_BYTES = 512 << 20  # of the rows of a side, at most
 BLOCK_SETS = 3  # that it holds at a time
 
 
-def needed_bytes(settings: Settings, num_words: int, num_contexts: int, threads: int) -> int:
+def needed_bytes(
+    settings: Settings, num_words: int, num_contexts: int, threads: int, *, chains_here: bool = True
+) -> int:
     """Return about how many bytes a run holds at once beside its counts.
 
     These are the chains' states, means and variances and the draws that wait to be written; the scratch of
-    each thread; and the search for a start, which has ended when the chains start.
+    each thread; and the search for a start, which has ended when the chains start. If other machines hold the chains,
+    what is here is the start of all with its spread, the reference, and the start of each while it is made.
     """
     dim, at_once = settings.dim, min(settings.chains, threads)
     vectors = (num_words + num_contexts) * dim
@@ -32,6 +35,8 @@ def needed_bytes(settings: Settings, num_words: int, num_contexts: int, threads:
         chains += threads * 12 * dim**2  # a row's precision in float64, and in float32
         curvature = 4 * root_size(dim)  # of a row
         chains += sum(min(CURVATURE_BYTES, rows * curvature) for rows in (num_words, num_contexts))
+    if not chains_here:
+        chains = 3 * 8 * vectors * (1 + settings.chains)
     converged = settings.identify == "fixed" or settings.method in ("map", "laplace")
     start = 8 * vectors * MAP_VECTORS if settings.init == "map" or converged else 0
     blocks = 8 * vectors * dim
@@ -40,10 +45,11 @@ def needed_bytes(settings: Settings, num_words: int, num_contexts: int, threads:
     return max(chains, start)
 
 
-def check_memory(settings: Settings, counts: PairCounts, *, threads: int) -> None:
+def check_memory(settings: Settings, counts: PairCounts, *, threads: int, chains_here: bool = True) -> None:
     """Raise an `OptionError` with the figures if a run needs more memory than the machine has."""
     there = memory_bytes()
-    needed = needed_bytes(settings, counts.num_words, counts.num_contexts, threads)
+    rows = counts.num_words, counts.num_contexts
+    needed = needed_bytes(settings, *rows, threads, chains_here=chains_here)
     if there is not None and needed > there:
         raise OptionError(
             f"dim is {settings.dim}: with {counts.num_words} words, {counts.num_contexts} contexts and "
