@@ -15,7 +15,8 @@ from pydoc_data import topics as pydoc_topics
 import pytest
 
 import bayesvec as bv
-from bayesvec.engines import cluster
+from bayesvec.engines import cluster, held
+from bayesvec.errors import RunError
 from bayesvec.storage.reader import open_draws
 from engine_problems import PROBLEMS, SETTINGS, drawn, fitted
 from run_tools import draw_bytes
@@ -170,6 +171,25 @@ def test_a_node_that_goes_changes_nothing(nodes):
         assert ray_draws("spherical", 4, draws=400) == drawn(fitted("spherical", draws=400))
     finally:
         timer.join()
+
+
+def test_a_node_that_goes_and_leaves_no_room_ends_the_run_in_one_line(nodes, monkeypatch, capsys):
+    """Four workers of two threads need four nodes of two processors."""
+    monkeypatch.setattr(held, "NOTE_SECONDS", 1.0)
+    monkeypatch.setattr(held, "WAIT_SECONDS", 5.0)
+    gone, rounds, right = nodes.add_node(num_cpus=2, object_store_memory=STORE), [], cluster.RayEngine._round
+
+    def round_without_it(engine, *given):
+        rounds.append(1)
+        if len(rounds) == 10:
+            nodes.remove_node(gone, False)
+        return right(engine, *given)
+
+    monkeypatch.setattr(cluster.RayEngine, "_round", round_without_it)
+    with pytest.raises(RunError, match="the workers have not started within 5 s") as caught:
+        fitted("spherical", engine="ray", workers=4, threads=2)
+    assert len(str(caught.value).splitlines()) == 1
+    assert "waiting for 2 processors of the cluster" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -25,9 +25,7 @@ from bayesvec.storage.moments import with_draw
 
 REPEATS = 20  # of a call whose worker was killed
 NOTE_SECONDS = 30.0  # after which it is said that workers have not started
-WAIT_SECONDS = (
-    3600.0  # that workers may take to be started again, on a cluster that may have to find room first
-)
+WAIT_SECONDS = 3600.0  # that workers may take to be started again: a cluster may have to find room
 WHOLE = (slice(None),)  # all rows in one block, which every worker is given
 
 _Result = TypeVar("_Result")
