@@ -134,6 +134,7 @@ class Crew:
         self._free += len(engine.actors)
 
     def _start(self, count: int) -> "RayEngine":
+        # only `describe` is repeated by Ray: it waits for a worker to be started again
         options = {"max_restarts": -1, "max_task_retries": -1, "scheduling_strategy": "SPREAD"}
         actor = self._ray.remote(Worker).options(num_cpus=self._threads, **options)
         places = [Place(number, count) for number in range(count)]

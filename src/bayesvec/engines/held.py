@@ -73,7 +73,7 @@ class Team:
         _, missing = self.ray.wait(calls, num_returns=len(calls), timeout=min(seconds, NOTE_SECONDS))
         if missing:
             tell(
-                f"waiting for {len(missing) * self._threads} processors of the cluster, on which workers start; "
+                f"waiting for {len(missing) * self._threads} processors of the cluster for workers to start on; "
                 "`ray status` shows what is free"
             )
         found = answers(self.ray, calls, seconds)
