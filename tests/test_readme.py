@@ -15,7 +15,7 @@ def test_tables_are_those_of_the_benchmarks():
     assert result.returncode == 0, result.stderr
 
 
-def test_table_of_methods_is_that_of_the_records():
+def test_tables_of_the_pages_are_those_of_the_records():
     command = [sys.executable, "docs/tools/records.py", "--check"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

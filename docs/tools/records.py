@@ -1,10 +1,10 @@
 """Tables of methods, priors, questions and plots, from the records that describe them.
 
-Pages have a comment ``<!-- records: methods -->`` where a table goes. A page that answers questions names them in its
-first lines (``questions: similarity, distance``); it needs no line in the navigation. The README has its own table of
-some methods.
+On a page a table stands between the comments ``<!-- records: methods -->`` and ``<!-- end of records -->``, so that
+it can be read in the file too. A page that answers questions names them in its first lines (``questions: similarity,
+distance``); it needs no line in the navigation. The README has its own table of some methods.
 
-Usage: python docs/tools/records.py [--check]      (write the README's rows; --check: fail if they are not up to date)
+Usage: python docs/tools/records.py [--check]      (write the tables; --check: fail if they are not up to date)
 """
 
 import argparse
@@ -26,6 +26,7 @@ from bayesvec.priors.table import families
 DOCS = Path(__file__).parents[1]
 README = DOCS.parent / "README.md"
 ANSWERS = re.compile(r"---\nquestions: (.+)\n---\n\s*# (.+)\n")  # how a page that answers questions begins
+PLACE = re.compile(r"(<!-- records: ([\w-]+) -->)\n.*?(<!-- end of records -->)", re.DOTALL)
 BEGIN, END = "<!-- table of methods -->", "<!-- end of table of methods -->"
 
 
@@ -122,12 +123,8 @@ SECTIONS = {
 
 
 def filled(text: str) -> str:
-    """Return a page with its tables filled in."""
-    for name, make in SECTIONS.items():
-        mark = f"<!-- records: {name} -->"
-        if mark in text:
-            text = text.replace(mark, make())
-    return text
+    """Return a page with its tables as the records have them now."""
+    return PLACE.sub(lambda found: f"{found[1]}\n{SECTIONS[found[2]]()}\n{found[3]}", text)
 
 
 def readme(text: str) -> str:
@@ -151,8 +148,12 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
-    current = README.read_text(encoding="utf-8")
+    now = {README: readme(README.read_text(encoding="utf-8"))}
+    now |= {page: filled(page.read_text(encoding="utf-8")) for page in sorted(DOCS.rglob("*.md"))}
+    stale = {page: text for page, text in now.items() if text != page.read_text(encoding="utf-8")}
     if not parser.parse_args().check:
-        README.write_text(readme(current), encoding="utf-8")
-    elif readme(current) != current:
-        sys.exit("the README's table of methods is out of date; run python docs/tools/records.py")
+        for page, text in stale.items():
+            page.write_text(text, encoding="utf-8")
+    elif stale:
+        names = ", ".join(page.name for page in stale)
+        sys.exit(f"tables of {names} are out of date; run python docs/tools/records.py")

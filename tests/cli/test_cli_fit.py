@@ -267,6 +267,16 @@ def test_fixed_where_the_map_is_zero(counts, bayesvec):
     assert "use identify='procrustes'" in err
 
 
+def test_resuming_what_is_not_there_starts_it_and_says_so(counts, bayesvec):
+    asked = ("fit", "--counts", counts, *SMALL, "--resume", "--out", "new.run")
+    status, _, err = bayesvec(*asked)
+    assert status == 0, err
+    assert "there is no run at new.run to resume: starting it\n" in err
+    status, _, err = bayesvec(*asked)
+    assert status == 0
+    assert "starting it" not in err
+
+
 def test_no_data_or_too_much(counts, bayesvec):
     for arguments, message in (
         (("fit",), "give TEXT or --counts to start a run"),

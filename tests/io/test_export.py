@@ -385,7 +385,7 @@ def test_command(runs, tmp_path, monkeypatch, bayesvec):
     monkeypatch.chdir(tmp_path)
     status, out, err = bayesvec("export", runs["RUN"], "--format", "word2vec", "--out", "v.txt")
     assert (status, err) == (0, "")
-    told = "point estimate of 12 words in 4 dimensions, 4 of them with spaces written as ␠"
+    told = "centred point estimate of 12 words in 4 dimensions, 4 of them with spaces written as ␠"
     assert out == f"v.txt: {told} (word2vec, {(tmp_path / 'v.txt').stat().st_size} bytes)\n"
     arguments = ("--side", "alpha", "--draw", 2, "--chain", 1, "--force", "--json")
     status, out, _ = bayesvec("export", runs["RUN"], "--format", "word2vec", "--out", "v.txt", *arguments)

@@ -101,6 +101,20 @@ def test_what_is_not_registered_is_unknown(bayesvec, run):
         evaluate(open_posterior(run), "angle(w0, w1)")
 
 
+@pytest.mark.parametrize(
+    ("term", "message"),
+    [
+        ("cosine(w0, w1", r"its closing bracket is missing; write cosine\(word, word\)"),
+        ("cosin(w0, w1)", r"there is no 'cosin'; write cosine\(word, word\)"),
+        ("cosine(w0, w1) now", r"it is not written so; write cosine\(word, word\)"),
+        ("w0", "write one of: "),
+    ],
+)
+def test_what_cannot_be_read_is_told_how_to_write_it(run, term, message):
+    with pytest.raises(OptionError, match=message):
+        evaluate(open_posterior(run), term)
+
+
 @pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize("name", ["similarity", "angle"])
 def test_a_name_is_taken_once(name):

@@ -288,6 +288,8 @@ def _run(
         if not data:
             what = f"there is no run at {path} to resume; " if resume else ""
             raise RunError(f"{what}give TEXT or --counts to start one", path=str(path))
+        if resume and data.show:
+            tell(f"there is no run at {path} to resume: starting it")
         # before the text is counted
         check_used(settings.get("method", Settings.method), settings)
         dim = settings.get("dim", Settings.dim)

@@ -3,6 +3,7 @@
 They are written as estimates are labelled, so that an answer can be pasted into the next question.
 """
 
+import difflib
 import re
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,19 @@ _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _PART = re.compile(rf"(?:{_QUOTED}|[^;\"])*")  # up to a semicolon that is not in a word
 
 
+def _not_a_quantity(term: str) -> OptionError:
+    """Return the error about a term that cannot be read, with the form that was probably meant."""
+    known = terms()
+    name = term.partition("(")[0].strip()
+    close = difflib.get_close_matches(name, known, n=1)
+    if close and "(" in term:
+        missing = "its closing bracket is missing" if ")" not in term else "it is not written so"
+        problem = missing if close[0] == name else f"there is no {name!r}"
+        return OptionError(f"{term!r} is not a quantity: {problem}; write {known[close[0]].form}")
+    forms = "; ".join(each.form for each in known.values())
+    return OptionError(f"{term!r} is not a quantity; write one of: {forms}")
+
+
 def evaluate(posterior: "Posterior", term: str, *, at: str | None = None) -> "Estimate":
     """Return the estimate that a term asks for.
 
@@ -36,8 +50,7 @@ def evaluate(posterior: "Posterior", term: str, *, at: str | None = None) -> "Es
     """
     found, known = _TERM.fullmatch(term), terms()
     if not found or found["kind"] not in known:
-        forms = "; ".join(each.form for each in known.values())
-        raise OptionError(f"{term!r} is not a quantity; write one of: {forms}")
+        raise _not_a_quantity(term)
     if at is not None and found["at"]:
         raise OptionError(
             f"{term!r} names a slice, and {at!r} is asked for; write it without '@ {found['at']}'"

@@ -13,7 +13,7 @@ import numpy as np
 from bayesvec.storage.reader import Draws
 from bayesvec.vectors.read import Vectors, posterior_mean
 
-POINTS = {"point": "point estimate", "centred": "centred posterior mean", "mean": "posterior mean"}
+POINTS = {"point": "centred point estimate", "centred": "centred posterior mean", "mean": "posterior mean"}
 
 
 def point_vectors(draws: Draws, side: str = "rho", *, what: str = "point") -> Vectors:
