@@ -246,7 +246,7 @@ BAD = [
     ({}, [["a", ""]], "document 1 holds ''"),
     ({}, [[], []], "documents holds no words"),
     ({"dim": 0}, TEXTS, "dim is 0"),
-    ({"vocab": 5000}, TEXTS, "the corpus has"),
+    ({"vocab": 0}, TEXTS, "vocab is 0"),
     ({"method": "magic"}, TEXTS, "method is 'magic'"),
     ({"draws": 0}, TEXTS, "draws is 0"),
     ({"tokenizer": "wrods"}, TEXTS, "tokenizer is 'wrods'"),
