@@ -54,7 +54,7 @@ def test_a_strong_axis_scatters_more_and_a_weak_one_not_less_than_half_of_all():
 def test_rows_of_which_much_is_known_scatter_less(tmp_path):
     """By one over the square root of the curvature, here by the plain formula."""
     counts = bv.simulate(vocab=20, dim=2, pairs=500_000, seed=1)[0]
-    gibbs(tmp_path / "run", counts)
+    gibbs(tmp_path / "run", counts, init="map")
     begin = read_arrays(tmp_path / "run" / "state" / "begin.arrays")
     rho, alpha = begin["rho"], begin["alpha"]
     side = counts.by_word
@@ -65,6 +65,20 @@ def test_rows_of_which_much_is_known_scatter_less(tmp_path):
     np.testing.assert_allclose(begin["rho_sizes"], expected, rtol=1e-4)
     noise = np.stack([jittered(begin, seed, 0)["rho"] - rho for seed in range(400)])  # (seed, row, axis)
     np.testing.assert_allclose(noise.std(axis=0), expected, rtol=0.2)
+
+
+@pytest.mark.parametrize(("init", "scattered"), [("auto", False), ("map", True)])
+def test_only_starts_at_a_point_are_scattered(tmp_path, init, scattered):
+    """A state of a short run has the spread of the posterior; chains differ from their first sweep on."""
+    counts = bv.simulate(vocab=20, dim=2, pairs=5_000, seed=1)[0]
+    gibbs(tmp_path / "run", counts, init=init, warmup=0, chains=2, identify="none")
+    begin = read_arrays(tmp_path / "run" / "state" / "begin.arrays")
+    first, second = (jittered(begin, 1, chain) for chain in range(2))
+    for side in ("rho", "alpha"):
+        assert np.array_equal(first[side], second[side]) != scattered
+        assert np.array_equal(first[side], begin[side]) != scattered
+    draws = open_draws(tmp_path / "run").read("rho")
+    assert not np.any(draws[0, 0] == draws[1, 0])
 
 
 def test_starts_at_the_map_of_the_model(tmp_path):

@@ -174,7 +174,7 @@ def test_all_settings_reach_the_run(counts, bayesvec):
             "joint": "auto",
             "overrelax": 0.7,
             "hamiltonian": "auto",
-            "path_overrelax": 0.95,
+            "path_overrelax": 0.98,
         },
     }
     assert {name: settings[name] for name in expected} == expected
@@ -388,7 +388,7 @@ def test_gibbs_options_have_two_spellings(counts, bayesvec):
         "joint": "auto",
         "overrelax": 0.7,
         "hamiltonian": "auto",
-        "path_overrelax": 0.95,
+        "path_overrelax": 0.98,
     }
 
 

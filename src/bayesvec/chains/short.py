@@ -11,7 +11,7 @@ from bayesvec.priors import Prior
 
 METHOD = "gibbs"
 CHAIN = 2**24 - 1  # no chain of a run has this number, so they share no random numbers
-SETTLING = 20  # sweeps after which the log posterior is about where it stays
+SETTLING = 60  # sweeps: the log posterior stays where it is after 20, weak axes of text settle later
 
 
 def short_run(

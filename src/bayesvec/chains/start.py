@@ -65,7 +65,8 @@ def find_start(
         fixed, scales = settings.identify == "fixed", start_scales(prior)
         at_mode = settings.init == "map" or (fixed and settings.init == "auto")
         mode = None
-        if settings.sweeping and not fixed and (settings.init == "auto" or (at_mode and len(scales))):
+        settled = settings.sweeping and not fixed and settings.init == "auto"
+        if settled or (settings.sweeping and not fixed and at_mode and len(scales)):
             start |= _settle(counts, prior, settings, threads=threads, show=show, make_threads=make_threads)
             scales = start["scales"]
         if fixed or (at_mode and settings.sweeping):
@@ -81,6 +82,7 @@ def find_start(
             )
         if "rho" in start:
             start |= _noise_sizes(start, counts, prior.at(scales), threads=threads) | {"scales": scales}
+            start["noise"] = np.asarray(0.0 if settled else 1.0)
         store.write_state("begin", start)
     if not start.get("map_converged", True):  # the draws then depend on where the search stopped
         warn(
@@ -158,14 +160,16 @@ def _noise_sizes(
 
 
 def jittered(start: Mapping[str, Array], seed: int, chain: int) -> dict[str, Array]:
-    """Return the start with noise of the chain's own: chains that agree later have forgotten where they started.
+    """Return where a chain starts: at a point, such as a MAP, with noise of its own.
 
     The noise of a coordinate is about its conditional standard deviation, so that chains start with the spread that
-    the posterior has, not at a mode; more would push words of which much is known out of the mode, and each chain
-    into one of its own.
+    the posterior has. The last state of a short run has that spread already, and is taken as it is: noise in all rows
+    at once would push each chain into a mode of its own, and the chains differ from their first sweep on.
     """
     key = rng.make_key(seed, rng.START, chain=chain, sweep=rng.Start.JITTER)
     result = {"scales": start["scales"]} if "scales" in start else {}
+    if start.get("noise", 1.0) == 0.0:
+        return result | {side: start[side] for side in ("rho", "alpha")}
     for row, side in enumerate(("rho", "alpha")):
         noise = np.empty(start[side].size)
         rng.fill_normals(key, row, 0, noise)

@@ -8,7 +8,7 @@ from bayesvec.inference.methods import Method
 from bayesvec.storage.kinds import SWEEPS
 
 OVERRELAX = 0.7  # measured: benchmarks/overrelax.py
-PATH_OVERRELAX = 0.95  # of the posterior itself, which can be overrelaxed more
+PATH_OVERRELAX = 0.98  # of the posterior itself, which can be overrelaxed more
 LEAST_DIM = 16  # axes from which on Hamiltonian dynamics is worth its passes over the pairs
 AUGMENT_EVERY = 16  # sweeps of which one is by Polya-Gamma variables: no row can be rejected there
 

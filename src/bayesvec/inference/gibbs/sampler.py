@@ -169,7 +169,9 @@ def prepare(problem: Problem) -> Gibbs:
     if anchors is not None:
         anchored[anchors.rows] = True
     free = np.zeros(counts.num_words, dtype=bool)
-    moving = options.orbit and not options.restart and anchors is None
+    # with fewer rows than axes the forms are singular, and so is the move
+    spanning = prior.shared is not None or min(counts.num_words, counts.num_contexts) >= dim
+    moving = options.orbit and not options.restart and anchors is None and spanning
     coupled = prior.rho.coupling is not None or prior.alpha.coupling is not None
     given: dict[str, Any] = {"weight": counts.weight, "bare": problem.elsewhere}
     by_word = make_half(rng.RHO, counts.words, counts.by_word, prior.rho, dim, free, **given)
