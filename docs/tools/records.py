@@ -123,7 +123,9 @@ SECTIONS = {
 
 
 def filled(text: str) -> str:
-    """Return a page with its tables as the records have them now."""
+    """Return a page with its tables as the records have them now; end the program if one has no end."""
+    if text.count("<!-- records: ") != text.count("<!-- end of records -->"):
+        sys.exit(f"a table has no beginning or no end in the page that begins {text.lstrip()[:40]!r}")
     return PLACE.sub(lambda found: f"{found[1]}\n{SECTIONS[found[2]]()}\n{found[3]}", text)
 
 

@@ -205,12 +205,22 @@ def _check_same(address: str | None, ray: Any) -> None:
 
 
 def _same_host(first: str, second: str) -> bool:
-    """Whether two names may be those of one host; Ray gives loopback another name."""
+    """Whether two names are those of one host; Ray gives loopback another name."""
     try:
         found = {socket.gethostbyname(name) for name in (first, second)}
     except OSError:
         return first == second
-    return len(found) == 1 or any(each.startswith("127.") for each in found)
+    return len(found) == 1 or all(map(_is_here, found))
+
+
+def _is_here(host: str) -> bool:
+    """Whether an address is one of this machine."""
+    with socket.socket() as probe:
+        try:
+            probe.bind((host, 0))
+        except OSError:
+            return False
+    return True
 
 
 def _check_there(address: str) -> None:
@@ -293,15 +303,14 @@ def _failed(error: Exception) -> RunError:
 
 def versions() -> dict[str, str]:
     """Return what driver and workers must have in common to compute the same numbers."""
+    import llvmlite
     import numba
     import numpy
+    import scipy
 
-    return {
-        "bayesvec": __version__,
-        "python": platform.python_version(),
-        "numpy": numpy.__version__,
-        "numba": numba.__version__,
-    }
+    packages = {"numpy": numpy, "scipy": scipy, "numba": numba, "llvmlite": llvmlite}
+    found = {"bayesvec": __version__, "python": platform.python_version()}
+    return found | {name: package.__version__ for name, package in packages.items()}
 
 
 def check_versions(node: str, there: dict[str, str], here: dict[str, str]) -> None:
@@ -365,7 +374,8 @@ def as_completed(
         for item in items:
             if len(under_way) == min(able, where.workers or able):
                 yield _first(ray, under_way)
-            under_way.append((remote.remote(shared, here, item), item))
+            with one_line(ray):
+                under_way.append((remote.remote(shared, here, item), item))
         while under_way:
             yield _first(ray, under_way)
 
@@ -385,7 +395,8 @@ def room_for(ray: Any, threads: int | None) -> tuple[int, int]:
 
 def _first(ray: Any, under_way: list[tuple[Any, T]]) -> tuple[T, Any]:
     """Wait for one of the calls that are in progress; return its item and its result."""
-    (ready, *_), _ = ray.wait([ref for ref, _ in under_way], num_returns=1)
+    with one_line(ray):
+        (ready, *_), _ = ray.wait([ref for ref, _ in under_way], num_returns=1)
     found = _result(ray, ready)
     at = next(at for at, (ref, _) in enumerate(under_way) if ref == ready)
     return under_way.pop(at)[1], found
@@ -420,7 +431,8 @@ def _in_order(ray: Any, work: Callable[[T], R], items: Iterable[T], count: int) 
     computing: list[Any] = []
     for item in items:
         if len(computing) == count:  # Ray would start another wherever a processor is free
-            _, computing = ray.wait(computing, num_returns=1, fetch_local=False)
+            with one_line(ray):
+                _, computing = ray.wait(computing, num_returns=1, fetch_local=False)
         with one_line(ray):
             under_way.append(remote.remote(shared, here, item))
             computing.append(under_way[-1])

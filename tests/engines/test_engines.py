@@ -374,14 +374,20 @@ def test_idle_workers_are_kept_while_enough_are_free(use, monkeypatch, tmp_path)
         ("10.0.0.2:6379", False),
     ],
 )
-def test_another_cluster_than_the_one_connected_to_is_refused(address, same, use):
+def test_another_cluster_than_the_one_connected_to_is_refused(address, same, use, monkeypatch):
     use(FakeRay())
+    monkeypatch.setattr(_cluster, "_is_here", {"10.0.0.1", "127.0.0.1"}.__contains__)
     if same:
         with _cluster.connect(_cluster.Where("ray", address)):
             return
     message = rf"address is '{address}', and .* connected to Ray at '10\.0\.0\.1:6379' already; leave out"
     with pytest.raises(OptionError, match=message), _cluster.connect(_cluster.Where("ray", address)):
         pass
+
+
+def test_addresses_of_this_machine_are_known():
+    assert _cluster._is_here("127.0.0.1")
+    assert not _cluster._is_here("192.0.2.1")  # of no machine: kept for documentation (RFC 5737)
 
 
 def test_other_processors_are_noted(use, capsys):

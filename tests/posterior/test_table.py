@@ -106,7 +106,7 @@ def test_what_is_not_registered_is_unknown(bayesvec, run):
     [
         ("cosine(w0, w1", r"its closing bracket is missing; write cosine\(word, word\)"),
         ("cosin(w0, w1)", r"there is no 'cosin'; write cosine\(word, word\)"),
-        ("cosine(w0, w1) now", r"it is not written so; write cosine\(word, word\)"),
+        ("cosine(w0, w1) now", r"its arguments cannot be read; write cosine\(word, word\)"),
         ("w0", "write one of: "),
     ],
 )

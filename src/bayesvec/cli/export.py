@@ -24,8 +24,8 @@ def export(
     ),
     what: str | None = typer.Option(
         None,
-        help="Of word2vec: the point estimate whose cosines agree best with human judgements (default), the mean "
-        "less its average over the words (centred), the posterior mean itself, one draw, or all in a folder.",
+        help="Of word2vec: a point estimate for comparing words (default), the posterior mean less its average over "
+        "the words (centred), the posterior mean itself, one draw, or all in a folder.",
         metavar="point|centred|mean|draw|all",
     ),
     draw: int | None = typer.Option(None, help="Of word2vec: which draw, counted from 0."),

@@ -85,7 +85,7 @@ def export(
     side : {"rho", "alpha"}, optional
         The vectors of the words (the default) or of the contexts; ``arviz`` takes all that are stored.
     what : {"point", "centred", "mean", "draw", "all"}, optional
-        For word2vec: the point estimate whose cosines agree best with human judgements of similarity (the default;
+        For word2vec: a point estimate for comparing words, the posterior mean centred and rescaled (the default;
         `bayesvec.vectors.point`), the posterior mean less its average over all words, the posterior mean itself, one
         draw, or a folder with one file per draw.
     chain, draw : int, optional

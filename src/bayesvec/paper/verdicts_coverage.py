@@ -128,7 +128,7 @@ def algorithm_covers(results: Results) -> Judged:
     right = abs((mean(shares) or 0.0) - 0.9) <= 1.96 * (standard_error(shares) or 0.0)
     change = _with_error(_changes(cell.values, ours, PROBABILITY), "+.2f")
     return UNDECIDED if right else "differs", (
-        f"coverage {_with_error(shares)}%{' does not differ' if right else ' differs'} from 90%, and is {change} "
+        f"coverage {_with_error(shares)}%{' is compatible with' if right else ' differs from'} 90%, and is {change} "
         "points compared with our Gibbs in the same worlds; the worst ESS is "
         f"{1000 * min(ess) / cell.cell.settings['draws']:.0f} per 1,000 draws: this shows slow mixing, not whether "
         "the target is wrong too (K = 5, N = 100k)"

@@ -195,7 +195,7 @@ def to_keyedvectors(posterior: "Posterior", *, what: str = "point") -> Any:
     Parameters
     ----------
     what : {"point", "centred", "mean"}, optional
-        Which vectors, as in ``export``; by default the point estimate whose cosines agree best with human judgements.
+        Which vectors, as in ``export``; by default the point estimate.
     """
     from gensim.models import KeyedVectors
 

@@ -28,7 +28,7 @@ def _not_a_quantity(term: str) -> OptionError:
     name = term.partition("(")[0].strip()
     close = difflib.get_close_matches(name, known, n=1)
     if close and "(" in term:
-        missing = "its closing bracket is missing" if ")" not in term else "it is not written so"
+        missing = "its closing bracket is missing" if ")" not in term else "its arguments cannot be read"
         problem = missing if close[0] == name else f"there is no {name!r}"
         return OptionError(f"{term!r} is not a quantity: {problem}; write {known[close[0]].form}")
     forms = "; ".join(each.form for each in known.values())
