@@ -1,10 +1,11 @@
 """How well chains mix and agree on real text: R-hat and ESS of cosines, by the dimension and the start.
 
 Of all pairs of the 200 most frequent words, and of 20,000 random pairs of words: the share with R-hat above 1.05, the
-worst ESS (the smaller of bulk and tail), its 1% and 5% quantiles and median, and effective draws per second of
-processor time. Beside them, how far apart the chains are in log posterior, in standard deviations within chains.
-Chains start after a short run, as by default, near the MAP, or at random. Texts are read from the folder named by
-BAYESVEC_DATA.
+worst ESS (the smaller of bulk and tail), its 1% and 5% quantiles and median, effective draws per second of processor
+time, and how far the means of the chains are apart, in posterior standard deviations. Beside them, how far apart the
+chains are in log posterior, and what differs between their mean vectors: the share of the first direction, of the
+differences between chains and of those between halves of a chain, and the words that differ most. Chains start after
+a short run, as by default, near the MAP, or at random. Texts are read from the folder named by BAYESVEC_DATA.
 
 Usage: python benchmarks/mixing.py [--corpus house|sotu] [--words 1000000] [--vocab 1000] [--dims 10 20 50]
        [--chains 5] [--warmup 200] [--draws 200] [--starts auto random] [--threads 2] [--name mixing-house]
@@ -37,6 +38,40 @@ def pairs_of(counts):
     return {"frequent": (most[first], most[second]), "random": (one, other)}
 
 
+def apart(draws):
+    """Return how far the means of the chains are apart, as the root mean square over quantities, in sd within."""
+    between, within = draws.mean(axis=1).var(axis=0, ddof=1), draws.var(axis=1).mean(axis=0)
+    return np.sqrt(np.mean(between / within))
+
+
+def directions(post):
+    """Return in how many directions the mean vectors of chains differ, and which words differ most.
+
+    The rows are the words' vectors, aligned to one reference. Differences between the two halves of each chain show
+    what Monte Carlo error alone looks like.
+    """
+    draws, shape = post.draws, (post.draws.num_chains, 2, len(post.words), post.draws.dim)
+    half, means = draws.num_draws // 2, np.zeros(shape)
+    for chain, first, block in draws.blocks("rho"):
+        for number, draw in enumerate(block, first):
+            if number < 2 * half:
+                means[chain, number // half] += draw / half
+    chains = means.mean(axis=1)
+    between = chains - chains.mean(axis=0)
+    words = np.linalg.norm(between, axis=2).max(axis=0)
+    return {
+        "share of the first direction, between chains": first_share(between),
+        "share of the first direction, between halves": first_share(means[:, 0] - means[:, 1]),
+        "words that differ most": [post.words[row] for row in np.argsort(-words)[:12]],
+    }
+
+
+def first_share(differences):
+    """Return the share of the first principal direction of vectors, (..., K)."""
+    squares = np.linalg.svd(differences.reshape(-1, differences.shape[-1]), compute_uv=False) ** 2
+    return round(float(squares[0] / squares.sum()), 3)
+
+
 def figures(draws, names, spent):
     """Return the figures of some quantities, and the slowest of them; ``draws`` is (chain, draw, quantity)."""
     ess = np.minimum(ess_bulk(draws), ess_tail(draws))
@@ -50,6 +85,7 @@ def figures(draws, names, spent):
         "ess 5%": round(float(five), 1),
         "median ess": round(float(median), 1),
         "median ess per second": round(float(median) / spent, 3),
+        "chains apart, in sd": round(float(apart(draws)), 3),
         "slowest": [names[number] for number in np.argsort(ess)[:8]],
     }
 
@@ -73,6 +109,7 @@ def measure(counts, dim, start, options):
     log_posterior = post.draws.stats("log_posterior")  # (chain, draw)
     within = log_posterior.std(axis=1).mean()
     found["log posteriors apart, in sd"] = round(float(log_posterior.mean(axis=1).std() / within), 2)
+    found |= directions(post)
     for kind, (first, second) in pairs_of(counts).items():
         names = [f"{counts.words[a]} {counts.words[b]}" for a, b in zip(first, second, strict=True)]
         found[kind] = figures(cosines(post.draws, first, second), names, spent)

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-PAGES = [FOLDER.parent / "README.md", FOLDER.parent / "docs" / "defaults.md"]
+DOCS = FOLDER.parent / "docs"
+PAGES = [FOLDER.parent / "README.md", DOCS / "defaults.md", DOCS / "math" / "mixing.md"]
 ALL_WORDS = 10**8  # given to trust.py as --words: more than any corpus has
 CORPORA = {"house": "House speeches", "sotu": "State of the Union", "python-docs": "Python's documentation"}
 
@@ -232,8 +233,52 @@ def trust():
     return table(head, rows) if rows else ""
 
 
+STARTS = {"auto": "after a short run", "map": "near the MAP", "random": "at random"}
+
+
+def mixing():
+    """How chains mix and agree on text, by the size of the model and the start."""
+    rows = []
+    for name in sorted(path.stem for path in (FOLDER / "results").glob("mixing-*.json")):
+        found = read(name)["results"]
+        given = found["settings"]
+        for dim in given["dims"]:
+            for start in given["starts"]:
+                row = found.get(f"K = {dim}, {start}")
+                if row is None:
+                    continue
+                frequent, random = row["frequent"], row["random"]
+                words = f", {given['words'] / 1e6:g}M words" if given["words"] < ALL_WORDS else ""
+                shares = (f"{100 * kind['rhat above 1.05']:.2g}%" for kind in (random, frequent))
+                ess = ", ".join(f"{frequent[each]:,.0f}" for each in ("worst ess", "ess 1%", "median ess"))
+                rows.append(
+                    [
+                        f"{CORPORA[given['corpus']]}{words}, V = {given['vocab']:,}, K = {dim}",
+                        STARTS[start],
+                        f"{given['chains']} x {given['draws']}",
+                        *shares,
+                        f"{max(random['worst rhat'], frequent['worst rhat']):.2f}",
+                        ess,
+                        f"{random['chains apart, in sd']:.2f}, {frequent['chains apart, in sd']:.2f}",
+                        f"{row['share of the first direction, between chains']:.2f}",
+                    ]
+                )
+    head = [
+        "",
+        "chains start",
+        "chains x draws",
+        "R-hat above 1.05: random pairs",
+        "frequent words",
+        "worst R-hat",
+        "ESS of frequent words: worst, 1%, median",
+        "chains apart, in sd: random, frequent",
+        "first direction",
+    ]
+    return table(head, rows) if rows else ""
+
+
 SECTIONS = {"speed": speed, "methods": methods, "cluster": cluster, "cluster-cost": cluster_cost}
-SECTIONS |= {"counting": counting, "similarity": similarity, "trust": trust}
+SECTIONS |= {"counting": counting, "similarity": similarity, "trust": trust, "mixing": mixing}
 
 
 def filled(text):

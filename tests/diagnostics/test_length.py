@@ -9,7 +9,7 @@ import pytest
 from bayesvec.diagnostics import length
 from bayesvec.diagnostics.check import check
 from bayesvec.errors import OptionError
-from bayesvec.estimates.convergence import rhat
+from bayesvec.estimates.convergence import ess_bulk, rhat
 from bayesvec.storage.settings import Settings
 from fake_draws import FakeDraws, autoregressive
 
@@ -90,7 +90,22 @@ def test_thinning_grows_with_the_autocorrelation_and_with_what_is_stored():
     slow = length.thinning(traces(0.95, sweeps=4000), most=500)
     time = (1 + 0.95) / (1 - 0.95)  # 39
     assert 400 * time / 1000 < slow < 3 * 400 * time / 1000
-    assert length.thinning(traces(0.95, sweeps=4000), most=100) == pytest.approx(5 * slow, abs=5)
+    assert 2.5 * slow < length.thinning(traces(0.95, sweeps=4000), most=100) < 5 * slow
+
+
+@pytest.mark.parametrize(("phi", "most"), [(0.3, 250), (0.6, 250), (0.6, 300), (0.9, 400)])
+def test_thinned_draws_are_worth_enough_for_quantities_twice_as_slow(phi, most):
+    """Also where nearly every stored draw has to be worth an independent one."""
+    thin = length.thinning(traces(phi, sweeps=4000), most=most)
+    time = length.HEADROOM * (1 + phi) / (1 - phi)
+    slow = (time - 1) / (time + 1)  # the coefficient of such a quantity
+
+    def worth(sweeps):
+        draws = autoregressive(slow, (2, most * sweeps, 200), 7)[:, ::sweeps]
+        return np.median(ess_bulk(draws))
+
+    assert worth(thin) > 400
+    assert worth(thin // 2) < 400  # which half as many sweeps would not be
 
 
 def test_chains_that_disagree_are_not_thinned_for_it():

@@ -23,7 +23,9 @@ FIRST_WARMUP = 60  # sweeps; doubled until the chains have forgotten their start
 MAX_WARMUP = 800
 WARM_RHAT = 1.1  # over the second half of warm-up, of most cosines; of the log posterior see `is_warm`
 WARM_SHARE = 0.75  # not of all: these are few sweeps
-HEADROOM = 2.0  # draws that the slowest twentieth of all quantities needs, over the median of the cosines
+HEADROOM = 2.0  # autocorrelation time of the slowest twentieth of all quantities, over the median of the cosines
+MARGIN = 1.1  # of the ESS that is planned for over the ESS wanted, as estimates of it vary
+MOST_WORTH = 0.95  # of an independent draw, that a stored draw is planned to be worth
 LEAST_DRAWS = 100  # of each chain: fewer are never enough
 FASTEST_GROWTH = 1.5  # of the number of draws, from one decision to the next
 SLOWEST_GROWTH = 1.25
@@ -129,17 +131,22 @@ def is_warm(traces: Array, size: int) -> bool:
 
 
 def thinning(traces: Array, most: int) -> int:
-    """Return the sweeps per stored draw with which ``most`` draws of each chain are worth enough.
+    r"""Return the sweeps per stored draw with which ``most`` draws of each chain are worth enough.
 
     The autocorrelation time is the median of the monitored cosines at the end of warm-up: of so few sweeps the
-    extremes are chance. (Times that so few sweeps cannot show would not have let warm-up end.)
+    extremes are chance. (Times that so few sweeps cannot show would not have let warm-up end.) A quantity of
+    autocorrelation time t is taken for autoregressive, with coefficient r = (t - 1) / (t + 1). Of its draws
+    every m sweeps each is worth :math:`(1 - r^m) / (1 + r^m)`: more sweeps cannot make it worth more than 1.
     """
     late = _late(traces)[:, :, 1:]
     within = sum(ess_bulk(chain[None]) for chain in late)  # chains that disagree are not slow for that
     times = late.shape[0] * late.shape[1] / within
     times = times[np.isfinite(times)]
-    usual = float(np.median(times)) if len(times) else 1.0
-    return max(1, math.ceil(HEADROOM * ESS_WANTED * usual / (len(traces) * most)))
+    slow = HEADROOM * (float(np.median(times)) if len(times) else 1.0)
+    if slow <= 1.0:
+        return 1
+    worth = min(MOST_WORTH, MARGIN * ESS_WANTED / (len(traces) * most))
+    return max(1, math.ceil(math.log((1.0 - worth) / (1.0 + worth)) / math.log((slow - 1.0) / (slow + 1.0))))
 
 
 def more_draws(draws: Draws, most: int) -> int | None:

@@ -2,8 +2,8 @@ r"""One vector per word, for programs that take no draws.
 
 The posterior means of many vectors are less spread out than the vectors themselves, and least along the axes of which
 little is known, so that their cosines count what is known as well as what is similar. Constrained Bayes estimates
-(Louis 1984; Ghosh 1992) have about the spread of the draws: with :math:`m` the means, centred over the rows, and :math:`v`
-their posterior variances, axis k of those that draws are aligned to is multiplied by
+(Louis 1984; Ghosh 1992) have about the spread of the draws: with :math:`m` the means, centred over the rows, and
+:math:`v` their posterior variances, axis k of those that draws are aligned to is multiplied by
 
 .. math:: \sqrt{1 + \sum_w v_{wk} \big/ \sum_w m_{wk}^2} .
 """
