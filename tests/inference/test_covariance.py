@@ -410,7 +410,9 @@ def test_fewer_vectors_than_axes_have_the_spherical_prior():
     given = {"draws": 5, "warmup": 20, "chains": 1, "progress": False}
     post = bv.fit(counts, 50, **given)
     assert post.draws.settings.prior_precision == "learn"
-    assert np.abs(post.alpha[:]).max() < 10.0  # a move along an orbit that two words do not span would be singular
+    assert (
+        np.abs(post.alpha[:]).max() < 10.0
+    )  # a move along an orbit that two words do not span would be singular
     with pytest.raises(NumericalError, match=r"use a smaller dim, or the spherical prior|a larger one helps"):
         bv.fit(counts, 50, prior=priors.covariance(50), **given | {"warmup": 500})
 

@@ -19,10 +19,10 @@ the standard error of the coverage, over worlds, is in brackets. Fixed contexts 
 Laplace at N = 1M); Algorithm 1 also mixes slowly. The paper has no cosines and no blockvi."""
 CUT = """\
 NUTS at N other than 1k, 10k, 100k and 1M (on two cores, half a minute to 15 minutes per cell at K = 5 and 1 to 22
-minutes at K = 10, by the cells that were run); NUTS, MFVI and Laplace at K = 20 or V = 200 (about a day for
-NUTS); Gibbs at other N, except at K = 5, V = 100 (about 50 minutes in all); MFVI at convergence and blockvi at
-other N and K (10 minutes; blockvi at K = 5, N = 2k and at K = 10, N = 1k has records but is not shown); Gibbs
-with contexts fixed (4 minutes). The paper's row is shown even where we did not run the method."""
+minutes at K = 10, by the cells that were run), and at K = 20 or V = 200 (about a day); Laplace at K = 10 and 20,
+V = 200 (an hour); MFVI at convergence and blockvi at other N and K (10 minutes; blockvi at K = 5, N = 2k and at
+K = 10, N = 1k has records but is not shown); Gibbs with contexts fixed (4 minutes). The paper's row is shown even
+where we did not run the method."""
 
 # Coverage by (K, V) and method, at the sizes of `simulated.SIZES`.
 PAPER = {

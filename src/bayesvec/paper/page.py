@@ -20,9 +20,10 @@ HEAD = f"""\
 
 The tables and figures of *Posterior Sampling of Probabilistic Word Embeddings* (Yrjänäinen, Boström, Magnusson &
 Jonasson), our results beside the paper's. `make paper` generates this page from the records of single cells in
-`experiments/records`; only the paper's numbers are typed by hand. `bayesvec reproduce NAME` runs an experiment,
-`--list` shows its cells and what they cost, and `bayesvec reproduce all --quick` runs a small version of everything.
-MovieLens and the speeches in Congress are read from the folder named by `BAYESVEC_DATA`."""
+`experiments/records`; only the paper's numbers, the notes and the costs of what was cut are typed by hand.
+`bayesvec reproduce NAME` runs an experiment, `--list` shows its cells and what they cost, and `bayesvec reproduce all
+--quick` runs a small version of everything. MovieLens and the speeches in Congress are read from the folder named by
+`BAYESVEC_DATA`."""
 QUICK = f"""\
 {TITLE}: the quick size
 

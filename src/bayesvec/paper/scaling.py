@@ -19,10 +19,6 @@ VK parameters per side from N samples is proportional to the square root of VK /
 of 1.41 once the data outweigh the prior. Only then is the slope -0.5; with K = 20 that takes more than a million
 samples."""
 
-CUT = """\
-N other than 1k, 10k, 100k and 1M, except at K = 5, V = 100 (about 50 minutes on two cores): the slope of the other
-models is from 100k to 1M."""
-
 
 def cells(quick: bool) -> list[Cell]:
     """Return the cells of Gibbs and of Algorithm 1 with uniform pairs."""
@@ -92,10 +88,10 @@ def _draw(results: Results) -> Any:
 
 IN_PAPER = InPaper(
     6,
-    "curves (five of them at four N)",
+    "curves",
     lambda settings: (settings["dim"], settings["vocab"]) if settings["method"] == "gibbs" else None,
 )
 figures = figures_of(_draw, "scaling")
 EXPERIMENT = Experiment(
-    "scaling", SHOWS, NOTE, cells, simulated.run, table, figures, CUT, pool=POOL, in_paper=IN_PAPER
+    "scaling", SHOWS, NOTE, cells, simulated.run, table, figures, pool=POOL, in_paper=IN_PAPER
 )
