@@ -13,7 +13,7 @@ Each variant is fitted to the same documents by one chain, with the same weight 
   which words subsampling kept): of a second fit with another seed of counting.
 
 Usage: python benchmarks/counting.py [--corpus house|python-docs] [--words 1000000] [--dim 50] [--warmup 30]
-       [--draws 40] [--weight 0.7] [--variants default ...]
+       [--draws 40] [--weight 0.7] [--variants default ...] [--name counting-house]
 """
 
 import numpy as np
@@ -144,6 +144,7 @@ def main():
         draws=40,
         weight=0.7,
         variants=list(VARIANTS),
+        name="",
     )
     folder = data_folder("wordsim", *([] if options.corpus == PYTHON_DOCS else [FILES[options.corpus]]))
     texts = documents(folder, options.corpus, round(options.words / (1 - HELD_OUT)))
@@ -155,7 +156,7 @@ def main():
     for name in options.variants:
         results[name] = measure(name, texts[:kept], pairs, judged, words, options)
         print(f"{name}: {results[name]}", flush=True)
-        report.write(f"counting-{options.corpus}", results)
+        report.write(options.name or f"counting-{options.corpus}", results)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from bayesvec.paper.markdown import known, mean, size, standard_error
 from bayesvec.paper.simulated import COUNTERPARTS
 from bayesvec.paper.verdicts import ERROR, IN_PART, UNDECIDED, Judged, span, verdict
 
+T_QUANTILE = 2.26  # of 95% intervals: t with nine degrees of freedom, for the ten worlds of a cell
 PROBABILITY, COSINE = "coverage_probability", "coverage_cosine"
 
 
@@ -74,7 +75,7 @@ def mfvi_is_wide(results: Results) -> Judged:
         if found is None:
             return None
         shares = found[PROBABILITY]
-        wide.append((mean(shares) or 0.0) - 1.96 * (standard_error(shares) or 0.0) > 0.9)
+        wide.append((mean(shares) or 0.0) - T_QUANTILE * (standard_error(shares) or 0.0) > 0.9)
         texts.append(f"{_with_error(shares)}% at K = {dim}")
     otherwise = IN_PART if any(wide) else "differs"
     return verdict(all(wide), otherwise), f"{', '.join(texts)} (N = 1k, V = 100, Stan's stopping rule)"
@@ -109,7 +110,7 @@ def fixing_narrows(results: Results) -> Judged:
     if fixed is None or free is None:
         return None
     change = _changes(fixed, free, COSINE)
-    high = (mean(change) or 0.0) + 1.96 * (standard_error(change) or 0.0)
+    high = (mean(change) or 0.0) + T_QUANTILE * (standard_error(change) or 0.0)
     return ERROR if high < 0.0 else UNDECIDED, (
         "it fixes K^2 numbers, where rotations have K(K - 1)/2, and intervals of cosines become too narrow: Laplace "
         f"covers {_with_error(fixed[COSINE])}% with contexts fixed and {_with_error(free[COSINE])}% free, "
@@ -127,7 +128,7 @@ def algorithm_covers(results: Results) -> Judged:
     ess, shares = known(cell.values.get("ess_worst")), cell.values[PROBABILITY]
     if not ess:
         return None
-    right = abs((mean(shares) or 0.0) - 0.9) <= 1.96 * (standard_error(shares) or 0.0)
+    right = abs((mean(shares) or 0.0) - 0.9) <= T_QUANTILE * (standard_error(shares) or 0.0)
     change = _with_error(_changes(cell.values, ours, PROBABILITY), "+.2f")
     return UNDECIDED if right else "differs", (
         f"coverage {_with_error(shares)}%{' is compatible with' if right else ' differs from'} 90%, and is {change} "
