@@ -2,7 +2,7 @@
 
 Each variant is fitted to the same documents by one chain, with the same weight of a sample, and judged by
 
-- word similarity: Spearman's correlation of the cosines of the centred mean vectors with MEN and WordSim-353;
+- word similarity: Spearman's correlation of the cosines of the centred mean vectors with human judgements;
 - hold-out: mean log probability of a context within 5 words of a word, in documents that were not fitted, averaged
   over draws, less that of the frequencies alone. Counting changes what a logit means, so they are turned into
   probabilities: with k negatives in proportion to q(v), and words kept with probability s(v), the logit estimates

@@ -159,15 +159,17 @@ def counting():
         if given["corpus"] != "python-docs":  # which are taken whole
             title += f", {given['words'] / 1e6:g}M words"
         rows = []
+        shown = {each: f"{each} ({judged[each]})" for each in ("MEN", "WS353")}
+        if len(judged) > len(shown):
+            shown["mean"] = f"mean of {len(judged)} sets"
         for name, row in found.items():
             if name in ("settings", "judged"):
                 continue
-            scores = ", ".join(f"{row['similarity'][each]:.2f}" for each in judged)
+            scores = ", ".join(f"{row['similarity'][each]:.2f}" for each in shown)
             held_out = f"{row['hold-out']['mean']:.3f} ± {row['hold-out']['error']:.3f}"
             drawn = f"{row['due to negatives']:.0%}" if "due to negatives" in row else ""
             rows.append([name, scores, held_out, f"{row['pairs'] / 1e6:.1f}M", f"{row['width']:.2f}", drawn])
-        sets = ", ".join(f"{name} ({count})" for name, count in judged.items())
-        head = [title, sets, "hold-out", "pairs", "width", "due to the negatives"]
+        head = [title, ", ".join(shown.values()), "hold-out", "pairs", "width", "due to the negatives"]
         parts.append(table(head, rows))
     return "\n\n".join(parts)
 
