@@ -65,8 +65,9 @@ def find_start(
         fixed, scales = settings.identify == "fixed", start_scales(prior)
         at_mode = settings.init == "map" or (fixed and settings.init == "auto")
         mode = None
-        settled = settings.sweeping and not fixed and settings.init == "auto"
-        if settled or (settings.sweeping and not fixed and at_mode and len(scales)):
+        free = settings.sweeping and not fixed
+        settled = free and settings.init == "auto"
+        if settled or (free and at_mode and len(scales)):
             start |= _settle(counts, prior, settings, threads=threads, show=show, make_threads=make_threads)
             scales = start["scales"]
         if fixed or (at_mode and settings.sweeping):

@@ -23,9 +23,7 @@ FIRST_WARMUP = 60  # sweeps; doubled until the chains have forgotten their start
 MAX_WARMUP = 800
 WARM_RHAT = 1.1  # over the second half of warm-up, of most cosines; of the log posterior see `is_warm`
 WARM_SHARE = 0.75  # not of all: these are few sweeps
-HEADROOM = (
-    2.0  # autocorrelation time of the slowest twentieth of all quantities, over the median of the cosines
-)
+HEADROOM = 2.0  # autocorrelation time of the slowest twentieth of quantities over the median of the cosines
 MARGIN = 1.1  # of the ESS that is planned for over the ESS wanted, as estimates of it vary
 MOST_WORTH = 0.95  # of an independent draw, that a stored draw is planned to be worth
 LEAST_DRAWS = 100  # of each chain: fewer are never enough

@@ -32,7 +32,7 @@ COMPARED = {  # the variants, their sizes and their shapes
     "mfvi-stan": (SIZES, SHAPES),
     "mfvi": (FOUR_SIZES[-1:], SHAPES[:1]),
     "blockvi": ((FOUR_SIZES[0], FOUR_SIZES[-1]), SHAPES[:1]),
-    "laplace": (SIZES, SHAPES[:4]),  # a Hessian of up to 4,000 rows
+    "laplace": (SIZES, SHAPES[:4]),
 }
 PAPER_SIZES = (100_000,)  # of Algorithm 1
 METRICS = (
